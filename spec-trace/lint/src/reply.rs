@@ -175,7 +175,7 @@ pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Option
 pub const NOT_JSON: &str = "AAEP-6.3.4-1";
 
 /// The properties of a confirmation.reply, those that have to be there first.
-const CONFIRMATION: [&str; 9] = [
+pub const CONFIRMATION: [&str; 9] = [
     "type",
     "reply_token",
     "decision",
@@ -188,7 +188,7 @@ const CONFIRMATION: [&str; 9] = [
 ];
 
 /// The same of a clarification.reply.
-const CLARIFICATION: [&str; 8] = [
+pub const CLARIFICATION: [&str; 8] = [
     "type",
     "reply_token",
     "response",

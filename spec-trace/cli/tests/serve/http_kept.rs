@@ -61,45 +61,44 @@ fn count(events: &[Value], name: &str) -> usize {
     events.iter().filter(|it| it["type"] == name).count()
 }
 
+/// A server whose question waits so many seconds, killed once it has asked: the subscription, and what it was told.
+fn killed_while_it_waits(store: &Path, seconds: &str) -> (String, Vec<Value>) {
+    let served = served(store, seconds);
+    let of = subscribed(&served);
+    start(&served, "transfer");
+    let asked = told(&served, &of, None, ASKED);
+    (of, asked)
+}
+
+fn start(served: &Served, prompt: &str) {
+    let request = json!({"user_message": prompt}).to_string();
+    send(&served.address, "POST /sessions", &request);
+}
+
+fn decide(served: &Served, question: &Value, of: &str, decision: &str) {
+    let reply = reply(question, of, decision);
+    send(&served.address, "POST /aaep/v1/replies", &reply);
+}
+
 /// AAEP-6.3.5-1, AAEP-6.7.1-1, AAEP-A.7.4-1: killed while it waits and killed again once it is answered, it honours the first reply
 /// alone, and its tool runs once.
 #[test]
 fn a_question_survives_a_kill_and_is_answered_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = folder.path().join("store");
-    let before = served(&store, "60");
-    let of = subscribed(&before);
-    send(
-        &before.address,
-        "POST /sessions",
-        r#"{"user_message":"transfer"}"#,
-    );
-    let asked = told(&before, &of, None, ASKED);
+    let (of, asked) = killed_while_it_waits(&store, "60");
     let question = asked.last().expect("a question");
-    drop(before);
 
     let between = served(&store, "60");
-    send(
-        &between.address,
-        "POST /aaep/v1/replies",
-        &reply(question, &of, "accept"),
-    );
+    decide(&between, question, &of, "accept");
     let rest = told(&between, &of, Some(question), COMPLETED);
     drop(between);
 
     let after = served(&store, "60");
     for decision in ["accept", "reject"] {
-        send(
-            &after.address,
-            "POST /aaep/v1/replies",
-            &reply(question, &of, decision),
-        );
+        decide(&after, question, &of, decision);
     }
-    send(
-        &after.address,
-        "POST /sessions",
-        r#"{"user_message":"look"}"#,
-    );
+    start(&after, "look");
     let all = told(&after, &of, Some(question), COMPLETED);
     assert_eq!(all, rest, "what was told is told again to the byte");
     let last = rest.last();
@@ -118,23 +117,11 @@ fn a_question_survives_a_kill_and_is_answered_once() {
 fn what_fell_due_while_nobody_was_there_is_done_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = folder.path().join("store");
-    let before = served(&store, "2");
-    let of = subscribed(&before);
-    send(
-        &before.address,
-        "POST /sessions",
-        r#"{"user_message":"transfer"}"#,
-    );
-    let asked = told(&before, &of, None, ASKED);
+    let (of, asked) = killed_while_it_waits(&store, "2");
     let question = asked.last().expect("a question");
-    drop(before);
     thread::sleep(Duration::from_millis(2_100));
     let after = served(&store, "60");
-    send(
-        &after.address,
-        "POST /aaep/v1/replies",
-        &reply(question, &of, "accept"),
-    );
+    decide(&after, question, &of, "accept");
     let rest = told(&after, &of, Some(question), COMPLETED);
     assert_eq!(count(&rest, "aaep:agent.tool.invoked"), 0, "{rest:?}");
 }

@@ -109,16 +109,13 @@ fn mapped(value: &[u8]) -> Option<Envelope> {
 
 /// Where the messages of such a file stand, if its values are no messages themselves.
 pub fn mapping(start: &[u8], envelope: Envelope) -> Option<Mapping> {
-    let is_said = (envelope == Envelope::CloudEvents).then_some(envelope);
-    match said_or(is_said, start)? {
+    let is_said = envelope == Envelope::CloudEvents;
+    let told = is_said.then_some(envelope);
+    match told.or_else(|| mapped(first(start)))? {
         Envelope::CloudEvents => Some(Mapping::cloud_events()),
         Envelope::Docker => Some(Mapping::docker()),
         Envelope::Jsonl | Envelope::Json | Envelope::Sse | Envelope::Har | Envelope::Cri => None,
     }
-}
-
-fn said_or(said: Option<Envelope>, start: &[u8]) -> Option<Envelope> {
-    said.or_else(|| mapped(first(start)))
 }
 
 fn trimmed(start: &[u8]) -> &[u8] {

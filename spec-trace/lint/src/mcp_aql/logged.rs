@@ -13,7 +13,7 @@ const EVENTS: [&str; 4] = [
 impl Monitor {
     /// AQL-6.4-1: each entry says what it has to, and what is done with a token is logged.
     pub(super) fn log_shape(&self, exchange: &Exchange<'_>, found: &mut Found) {
-        if !self.shows("audit") {
+        if !self.shows.has("audit") {
             return;
         }
         let outputs = exchange.outputs().unwrap_or_default();
@@ -51,7 +51,7 @@ impl Monitor {
     /// AQL-5.1-6: a tolerance of more than 60 seconds is warned of in the log.
     pub(super) fn warns(&self, exchange: &Exchange<'_>, found: &mut Found) {
         let seconds = exchange.request.number("clock_skew_tolerance_seconds");
-        if !self.shows("audit") || seconds.is_none_or(|seconds| seconds <= 60) {
+        if !self.shows.has("audit") || seconds.is_none_or(|seconds| seconds <= 60) {
             return;
         }
         found.touch(&rules::NOT_WARNED);

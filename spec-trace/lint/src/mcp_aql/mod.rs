@@ -14,15 +14,14 @@ use std::collections::BTreeSet;
 
 use crate::report::NotJudged;
 use crate::rules::Rule;
-use crate::transcript::{Answer, ENTRY, Exchange, Fields, Found, differs, same};
+use crate::transcript::{ENTRY, Exchange, Fields, Found, Shows, differs, same};
 use account::{Account, Call, End, Token};
 use entries::Log;
 
 /// What judges a transcript.
 #[derive(Debug, Default)]
 pub struct Monitor {
-    /// The kinds of output that are declared to be shown; all where nothing is said.
-    shows: Option<BTreeSet<String>>,
+    shows: Shows,
     account: Account,
     sessions: BTreeSet<String>,
     log: Log,
@@ -49,12 +48,7 @@ const MISMATCH: &str = "TOKEN_SCOPE_MISMATCH";
 
 impl crate::transcript::Monitor for Monitor {
     fn see(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
-        if let Answer::Greeting(greeting) = &exchange.answer {
-            self.shows = greeting
-                .texts("shows")
-                .map(|kinds| kinds.into_iter().collect());
-            self.account = Account::default();
-        }
+        self.shows.learn(&exchange.answer);
         if exchange.outputs().is_none() {
             return;
         }
@@ -118,10 +112,6 @@ impl crate::transcript::Monitor for Monitor {
 }
 
 impl Monitor {
-    fn shows(&self, kind: &str) -> bool {
-        self.shows.as_ref().is_none_or(|shows| shows.contains(kind))
-    }
-
     fn configure(&mut self, exchange: &Exchange<'_>) {
         let name = exchange.request.text("adapter").unwrap_or_default();
         self.account
@@ -247,7 +237,7 @@ impl Monitor {
                 call.level_word()
             );
             accuse(&rules::RUNS_UNASKED, exchange, call, message, found);
-        } else if self.shows("respond") && response(exchange).is_none() {
+        } else if self.shows.has("respond") && response(exchange).is_none() {
             let message = format!(
                 "{:?} was called without a token, and the client is told nothing",
                 call.operation
@@ -264,7 +254,7 @@ impl Monitor {
         runs: usize,
         found: &mut Found,
     ) {
-        if !self.shows("perform") {
+        if !self.shows.has("perform") {
             // It may have been used, and nobody knows.
             if let Some(token) = self.account.tokens.get_mut(token) {
                 token.end.get_or_insert((End::Perhaps, exchange.line));
@@ -430,7 +420,7 @@ impl Monitor {
         weighed: &Weighed,
         found: &mut Found,
     ) {
-        let Some(response) = response(exchange).filter(|_| self.shows("respond")) else {
+        let Some(response) = response(exchange).filter(|_| self.shows.has("respond")) else {
             return;
         };
         let error = response.object("error").unwrap_or_default();

@@ -10,7 +10,7 @@ use super::Notes;
 use super::checks::{Check, refused_by_transport};
 use crate::finding::Finding;
 use crate::memory::Memory;
-use crate::reply::{NOT_JSON, Reply};
+use crate::reply::{CLARIFICATION, CONFIRMATION, NOT_JSON, Reply};
 use crate::rules;
 
 /// How many answers are kept that seem to tell, until it shows whether they are given to all.
@@ -202,18 +202,6 @@ impl Disclosure {
 /// What the answer says of the field for which the reply failed the check: its name, where it names no other, or what stands
 /// there. The token is left out: an answer may repeat whom it answers.
 fn at_fault(check: Check, reply: &Reply) -> Option<String> {
-    const FIELDS: [&str; 10] = [
-        "decision",
-        "subscription_id",
-        "timestamp",
-        "decided_by",
-        "decision_rationale",
-        "modified_action",
-        "correlation_id",
-        "response",
-        "confidence",
-        "reply_token",
-    ];
     const QUOTED: usize = 6;
     let (field, value) = match check {
         Check::Schema(_) => reply.at_fault.clone()?,
@@ -238,7 +226,9 @@ fn at_fault(check: Check, reply: &Reply) -> Option<String> {
     };
     let said = words(&reply.answer);
     let names = |name: &str| said.iter().any(|word| word == &name.to_lowercase());
-    let others = FIELDS.iter().any(|name| *name != field && names(name));
+    let fields = CONFIRMATION.into_iter().chain(CLARIFICATION);
+    let mut others = fields.filter(|name| *name != "type" && *name != field);
+    let others = others.any(names);
     if names(&field) && !others {
         return Some(field);
     }

@@ -13,14 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::NotJudged;
 use crate::rules::Rule;
-use crate::transcript::{Answer, Exchange, Found, Output, differs, same};
+use crate::transcript::{Exchange, Found, Output, Shows, differs, same};
 use account::{Account, Action, Phase};
 
 /// What judges a transcript.
 #[derive(Debug, Default)]
 pub struct Monitor {
-    /// The kinds of output that are declared to be shown; all where nothing is said.
-    shows: Option<BTreeSet<String>>,
+    shows: Shows,
     account: Account,
     sessions: BTreeSet<String>,
     minds: BTreeMap<Doubt, [Option<u64>; 2]>,
@@ -61,9 +60,9 @@ struct Decision {
 struct Step<'a> {
     exchange: &'a Exchange<'a>,
     decision: Option<Decision>,
-    /// What was pending before it, in time, and may be settled by what is asked.
+    /// What was pending before it, in time, and is to be settled by what is asked.
     pending: Vec<String>,
-    /// The actions that were released and had not finished.
+    /// The actions that were released and had not finished, and that what is asked concerns.
     in_flight: Vec<String>,
     /// Types of events and messages of this exchange, with the action of each.
     seen: BTreeSet<(String, String)>,
@@ -82,12 +81,7 @@ impl Step<'_> {
 
 impl crate::transcript::Monitor for Monitor {
     fn see(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
-        if let Answer::Greeting(greeting) = &exchange.answer {
-            self.shows = greeting
-                .texts("shows")
-                .map(|kinds| kinds.into_iter().collect());
-            self.account = Account::default();
-        }
+        self.shows.learn(&exchange.answer);
         let Some(outputs) = exchange.outputs() else {
             return;
         };
@@ -156,10 +150,6 @@ impl crate::transcript::Monitor for Monitor {
 }
 
 impl Monitor {
-    fn shows(&self, kind: &str) -> bool {
-        self.shows.as_ref().is_none_or(|shows| shows.contains(kind))
-    }
-
     /// PA-8: whether what was settled since an older state pends again is for the host to guard.
     fn hands_back(&mut self, exchange: &Exchange<'_>) {
         self.rolled_back.get_or_insert(exchange.line);
@@ -170,20 +160,35 @@ impl Monitor {
 
     fn begin<'a>(&self, exchange: &'a Exchange<'a>) -> Step<'a> {
         let now = self.account.now;
-        let ids = |wanted: &dyn Fn(&Action) -> bool| {
-            let actions = self.account.actions.iter();
-            let wanted = actions.filter(|(_, action)| !action.is_forgotten && wanted(action));
-            wanted.map(|(id, _)| id.clone()).collect()
-        };
+        let may_settle =
+            |it: &Action| it.phase == Phase::Pending && !it.is_overdue(now) && !it.closes_at(now);
         Step {
             exchange,
             decision: self.decision(exchange),
-            pending: ids(&|it| {
-                it.phase == Phase::Pending && !it.is_overdue(now) && !it.closes_at(now)
-            }),
-            in_flight: ids(&Action::is_in_flight),
+            pending: self.concerned(exchange, "cancel", "end_session", may_settle),
+            in_flight: self.concerned(exchange, "finish_tool", "restart", Action::is_in_flight),
             seen: BTreeSet::new(),
         }
+    }
+
+    /// The actions of such a kind that what is asked concerns: the one that `of_one` names, or each where `of_all` is asked.
+    fn concerned(
+        &self,
+        exchange: &Exchange<'_>,
+        of_one: &str,
+        of_all: &str,
+        is_such: impl Fn(&Action) -> bool,
+    ) -> Vec<String> {
+        let is_such = |action: &Action| !action.is_forgotten && is_such(action);
+        let actions = &self.account.actions;
+        if exchange.op == of_all {
+            let such = actions.iter().filter(|(_, action)| is_such(action));
+            return such.map(|(id, _)| id.clone()).collect();
+        }
+        let asked = exchange.request.text("action_id");
+        let asked =
+            asked.filter(|id| exchange.op == of_one && actions.get(id).is_some_and(is_such));
+        asked.into_iter().collect()
     }
 
     fn decision(&self, exchange: &Exchange<'_>) -> Option<Decision> {

@@ -6,7 +6,7 @@ use crate::transcript::Found;
 
 impl Monitor {
     pub(super) fn owed(&mut self, step: &Step<'_>, found: &mut Found) {
-        if !["event", "append"].iter().all(|kind| self.shows(kind)) {
+        if !["event", "append"].iter().all(|kind| self.shows.has(kind)) {
             // What is not shown may have come.
             return;
         }
@@ -74,7 +74,7 @@ impl Monitor {
             };
             let has = |what| step.has_seen(id, what);
             if action.phase == Phase::Allowed {
-                if self.shows("perform") && !has("perform") {
+                if self.shows.has("perform") && !has("perform") {
                     self.accuse(
                         &rules::ALLOWED_NOT_RUN,
                         step,
@@ -202,7 +202,7 @@ impl Monitor {
 
     /// PA-10: behind a restart, what is in flight is in doubt. What may run twice may run instead.
     fn doubts(&self, step: &Step<'_>, found: &mut Found) {
-        if !self.shows("in_doubt") {
+        if !self.shows.has("in_doubt") {
             return;
         }
         for id in &step.in_flight {

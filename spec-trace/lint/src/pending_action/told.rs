@@ -139,7 +139,7 @@ impl Monitor {
     /// PA-10: what is told is told of an action that was proposed.
     fn is_unknown(&self, step: &Step<'_>, id: &str, what: &str, found: &mut Found) -> bool {
         let is_known = self.account.actions.get(id);
-        if is_known.is_none() && self.shows("event") {
+        if is_known.is_none() && self.shows.has("event") {
             self.accuse(
                 &rules::UNTRUE,
                 step,
@@ -449,7 +449,7 @@ impl Monitor {
             found.touch(rule);
         }
         let Some(action) = self.account.actions.get(&id) else {
-            if self.shows("event") {
+            if self.shows.has("event") {
                 self.accuse(
                     &rules::NEVER_PROPOSED,
                     step,
@@ -545,7 +545,7 @@ impl Monitor {
     fn call_appended(&self, step: &Step<'_>, id: &str, message: &Fields<'_>, found: &mut Found) {
         found.touch(&rules::CALL_NOT_APPENDED);
         let action = &self.account.actions[id];
-        if action.phase != Phase::Allowed && self.shows("event") {
+        if action.phase != Phase::Allowed && self.shows.has("event") {
             let message = format!(
                 "the transcript has the call of {id:?}, which is {}",
                 action.phase.words()

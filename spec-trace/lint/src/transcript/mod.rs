@@ -94,6 +94,25 @@ impl Exchange<'_> {
 /// The op of an entry of the log of MCP-AQL that stands by itself: it is the request and the one output.
 pub const ENTRY: &str = "entry";
 
+/// The kinds of output that a greeting declares to be shown; all where it says nothing.
+#[derive(Debug, Default)]
+pub struct Shows(Option<BTreeSet<String>>);
+
+impl Shows {
+    /// Takes over what a greeting declares; any other answer changes nothing.
+    pub fn learn(&mut self, answer: &Answer<'_>) {
+        if let Answer::Greeting(greeting) = answer {
+            let kinds = greeting.texts("shows");
+            self.0 = kinds.map(|kinds| kinds.into_iter().collect());
+        }
+    }
+
+    /// Whether outputs of that kind are shown.
+    pub fn has(&self, kind: &str) -> bool {
+        self.0.as_ref().is_none_or(|kinds| kinds.contains(kind))
+    }
+}
+
 /// What judges the exchanges of a protocol.
 pub trait Monitor {
     /// Looks at the next exchange.
