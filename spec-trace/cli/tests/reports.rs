@@ -12,7 +12,7 @@ use countersign_model::aaep::Aaep;
 use countersign_model::aaep::bounds::Bounds;
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, StepText};
 use jsonschema::Validator;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uppsala::XsdValidator;
 
 fn here(path: &str) -> PathBuf {
@@ -228,6 +228,31 @@ fn verified() -> Verified {
         aside: Vec::new(),
         judged: None,
     }
+}
+
+/// What others rely on. The figures of whole walks are compared with the README when all are made.
+#[test]
+fn a_verified_protocol_has_the_shape_that_others_rely_on() {
+    let verified = Verified {
+        aside: vec![("clarify", walk(3, 5))],
+        judged: Some(walk(4, 6)),
+        ..verified()
+    };
+    let none: [Value; 0] = [];
+    let expected = json!({ "protocols": [{
+        "protocol": "aaep",
+        "bounds": "small",
+        "holds": true,
+        "unique_states": 3,
+        "transitions": 5,
+        "edges": 5,
+        "pairs": 3,
+        "literal": { "bounds": "small", "states": 3, "edges": 5 },
+        "aside": [{ "bounds": "clarify", "states": 3, "edges": 5 }],
+        "judged": { "pairs": 4, "edges": 6 },
+        "divergences": none,
+    }] });
+    assert_eq!(verdicts::verified_json(&[verified]), expected);
 }
 
 #[test]
