@@ -3,7 +3,10 @@
 //! Which presets, rules and readings there are depends on the protocol, so they are looked up when it is known, and not
 //! while the command line is taken apart.
 
+use std::path::PathBuf;
+
 use clap::ValueEnum;
+use countersign_lint::envelope::{Envelope, How, Mapping};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::bounds::Bounds;
 use countersign_model::mcp_aql::McpAqlProtocol;
@@ -11,6 +14,7 @@ use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::rules::{Guards, Rules};
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
+use miette::IntoDiagnostic;
 
 /// The protocols, by their names on the command line, in the order in which they are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -155,4 +159,60 @@ fn elsewhere(name: &str) -> Option<&'static str> {
         Protocol::McpAql => name_of::<McpAqlProtocol>(name),
         Protocol::PendingAction => name_of::<PendingActionProtocol>(name),
     })
+}
+
+/// Where the messages stand in recorded streams.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct StreamFormat {
+    /// The envelope of the streams: jsonl, json, sse, har, docker, cri or cloudevents; told by content else
+    #[arg(long, value_name = "NAME", value_parser = Envelope::named)]
+    pub from: Option<Envelope>,
+
+    /// A TOML file that says where the messages stand in another format
+    #[arg(long, value_name = "FILE")]
+    pub mapping: Option<PathBuf>,
+
+    /// Where the message stands in each JSON value: a JSON pointer, such as /payload
+    #[arg(long, value_name = "POINTER")]
+    pub message: Option<String>,
+
+    /// Where the time stands at which the message was received
+    #[arg(long, value_name = "POINTER")]
+    pub time: Option<String>,
+
+    /// Where the direction stands: in or out, as the producer sees it
+    #[arg(long, value_name = "POINTER")]
+    pub direction: Option<String>,
+
+    /// Where the HTTP status stands that a reply was answered with
+    #[arg(long, value_name = "POINTER")]
+    pub status: Option<String>,
+}
+
+impl StreamFormat {
+    /// What is said of the format of the streams.
+    ///
+    /// # Errors
+    ///
+    /// A mapping that cannot be read, or is none.
+    pub fn how(&self) -> miette::Result<How> {
+        let pointers = [&self.message, &self.time, &self.direction, &self.status];
+        let is_mapped = self.mapping.is_some() || pointers.iter().any(|it| it.is_some());
+        let mapping = match &self.mapping {
+            Some(path) => {
+                let file = path.display();
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| miette::miette!("cannot read {file}: {error}"))?;
+                Mapping::parse(&text).map_err(|error| miette::miette!("{file}: {error}"))?
+            }
+            None => Mapping::default(),
+        };
+        let mapping = mapping
+            .with(pointers.map(Option::as_ref))
+            .into_diagnostic()?;
+        Ok(How {
+            from: self.from,
+            mapping: is_mapped.then_some(mapping),
+        })
+    }
 }

@@ -56,9 +56,13 @@ fn a_violation_leads_to_its_line_and_its_clause() {
     browser.look(1400, 900, false);
     browser.open(&page, "");
     browser.keep("show-light");
-    assert_eq!(browser.text("#now"), "Step 1 of 10");
+    assert_eq!(
+        browser.text("#now"),
+        "Step 7 of 10",
+        "it opens at the first fault"
+    );
     assert_eq!(browser.text("#faults-head"), "1 violation");
-    assert_eq!(browser.evaluate("scrollY"), 0, "nothing moves by itself");
+    assert_eq!(browser.evaluate("scrollY"), 0, "what is in view stays");
 
     browser.click("#faults a.jump");
     assert_eq!(browser.text("#now"), "Step 7 of 10");
@@ -79,6 +83,37 @@ fn a_violation_leads_to_its_line_and_its_clause() {
     browser.click("#faults a.clause");
     assert_eq!(browser.evaluate("location.hash"), "#clause-AAEP-A.8-5");
     assert!(browser.text("#clause-AAEP-A\\.8-5").contains("MUST"));
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+/// A file of several runs is one page, in which they are picked.
+#[test]
+fn the_runs_of_a_file_are_picked_in_its_page() {
+    let Some(mut browser) = Chromium::start() else {
+        return;
+    };
+    let folder = folder();
+    let file = folder.path().join("found.json");
+    let step = |action: &str| json!({ "at": "t=0", "actor": "producer", "action": action });
+    let runs = json!([
+        { "property": "one", "steps": [step("asks"), step("acts")] },
+        { "property": "two", "steps": [step("sleeps"), step("waits"), step("wakes")] },
+    ]);
+    fs::write(&file, json!({ "properties": runs }).to_string()).expect("a file");
+    let page = shown(&file, &folder);
+    browser.open(&page, "");
+    assert_eq!(browser.text("nav.runs label"), "Run 1 of 2");
+    assert_eq!(browser.text("#now"), "Step 2 of 2");
+    let pick = "const runs = document.getElementById('runs'); runs.value = 2; runs.dispatchEvent(new Event('change'))";
+    browser.evaluate(pick);
+    assert_eq!(browser.text("nav.runs label"), "Run 2 of 2");
+    assert_eq!(browser.text("h1"), "two");
+    assert_eq!(browser.text("#now"), "Step 3 of 3");
+    browser.press("ArrowLeft");
+    assert_eq!(browser.text("#said"), "producer: waits");
+    assert_eq!(browser.evaluate("location.hash"), "#r2s2");
+    browser.open(&page, "#r2s1");
+    assert_eq!(browser.text("#said"), "producer: sleeps");
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
@@ -115,6 +150,7 @@ fn a_run_is_stepped_through_by_keyboard_and_heard_as_it_goes() {
 
     // Everything that can be used is reached by the tabulator, the rows as one stop.
     browser.open(&page, "");
+    browser.press("Home");
     browser.press("ArrowRight");
     let mut stops = Vec::new();
     for _ in 0..14 {
@@ -150,7 +186,7 @@ fn a_screen_reader_finds_landmarks_headings_and_a_table() {
     };
     let folder = folder();
     let page = shown(&rejected(), &folder);
-    browser.open(&page, "");
+    browser.open(&page, "#s1");
     let tree = browser.call("Accessibility.getFullAXTree", &json!({}));
     let nodes = tree["nodes"].as_array().expect("a tree");
     let has = |role: &str, name: &str| {
@@ -321,7 +357,7 @@ fn ten_thousand_events_open_and_scroll_without_delay() {
     let page = shown(&file, &folder);
     browser.look(1400, 900, false);
     let opened = browser.open(&page, "");
-    assert_eq!(browser.text("#now"), "Step 1 of 10000");
+    assert_eq!(browser.text("#now"), "Step 2 of 10000");
     let scrolled = browser.evaluate(
         "(async () => {
            const frame = () => new Promise((done) => requestAnimationFrame(done));

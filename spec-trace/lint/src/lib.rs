@@ -45,7 +45,7 @@ use std::io::{self, BufRead};
 use crate::json::tree::Room;
 use crate::lines::{Lines, Records};
 use ahead::Read;
-use envelope::{NoMessage, Opened, may_be_ours};
+use envelope::{NoMessage, Opened, Places, may_be_ours};
 use place::Here;
 use record::{Fault, Record};
 use report::LintReport;
@@ -94,13 +94,47 @@ pub fn judge_opened(
     settings: Settings,
     selection: &Selection,
 ) -> Result<LintReport, NoMessage> {
+    let numbered = judge_numbered(opened, file, settings, selection)?;
+    Ok(numbered.told(replies))
+}
+
+/// A report in which messages of another envelope are called by their numbers, and where they stand.
+#[derive(Debug)]
+pub struct Numbered {
+    /// The report.
+    pub report: LintReport,
+    /// The lines of the messages; of our own format their numbers are those.
+    pub places: Option<Places>,
+}
+
+impl Numbered {
+    /// The report with lines of the file; `replies` is the name of a file that was joined to it.
+    pub fn told(self, replies: &str) -> LintReport {
+        let Self { mut report, places } = self;
+        if let Some(places) = places {
+            report.tell_places(&places, replies);
+        }
+        report
+    }
+}
+
+/// The same as [`judge_opened`], with each message called by its number.
+///
+/// # Errors
+///
+/// There is something in it, and nothing that could be a message of the protocol.
+pub fn judge_numbered(
+    opened: Opened<'_>,
+    file: &str,
+    settings: Settings,
+    selection: &Selection,
+) -> Result<Numbered, NoMessage> {
     let (start, records) = opened.split();
-    let (mut report, seen) = match records {
-        Ok(mut lines) => judge_records(&mut lines, file, settings, selection),
+    let ((mut report, seen), places) = match records {
+        Ok(mut lines) => (judge_records(&mut lines, file, settings, selection), None),
         Err(mut messages) => {
-            let (mut report, seen) = judge_records(&mut messages, file, settings, selection);
-            report.tell_places(&messages.into_places(), replies);
-            (report, seen)
+            let judged = judge_records(&mut messages, file, settings, selection);
+            (judged, Some(messages.into_places()))
         }
     };
     if !seen && report.records > 0 {
@@ -115,7 +149,7 @@ pub fn judge_opened(
         });
         report.settle();
     }
-    Ok(report)
+    Ok(Numbered { report, places })
 }
 
 /// The report, and whether anything was seen that may be a message of the protocol.

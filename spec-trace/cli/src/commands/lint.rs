@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use countersign_clauses::links::Kind;
 use countersign_lint::baseline::Baseline;
-use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
+use countersign_lint::envelope::{How, Opened};
 use countersign_lint::input::{Meter, Source, length, sources};
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::{LintReport, Outcome, Unreadable};
@@ -16,7 +16,7 @@ use countersign_lint::transcript::judge_transcript;
 use miette::IntoDiagnostic;
 
 use crate::answer::{Answer, FindingsFormat};
-use crate::arguments::Protocol;
+use crate::arguments::{Protocol, StreamFormat};
 use crate::findings::render;
 use crate::findings::text::Terminal;
 use crate::links::LINKS;
@@ -77,29 +77,9 @@ pub struct Args {
     #[arg(long, value_enum)]
     pub protocol: Option<Protocol>,
 
-    /// The envelope of the streams: jsonl, json, sse, har, docker, cri or cloudevents; told by content else
-    #[arg(long, value_name = "NAME", value_parser = Envelope::named)]
-    pub from: Option<Envelope>,
-
-    /// A TOML file that says where the messages stand in another format
-    #[arg(long, value_name = "FILE")]
-    pub mapping: Option<PathBuf>,
-
-    /// Where the message stands in each JSON value: a JSON pointer, such as /payload
-    #[arg(long, value_name = "POINTER")]
-    pub message: Option<String>,
-
-    /// Where the time stands at which the message was received
-    #[arg(long, value_name = "POINTER")]
-    pub time: Option<String>,
-
-    /// Where the direction stands: in or out, as the producer sees it
-    #[arg(long, value_name = "POINTER")]
-    pub direction: Option<String>,
-
-    /// Where the HTTP status stands that a reply was answered with
-    #[arg(long, value_name = "POINTER")]
-    pub status: Option<String>,
+    /// Where the messages stand
+    #[command(flatten)]
+    pub format: StreamFormat,
 
     /// Take the replies from this file, and put them between the events of the one stream by time
     #[arg(long, value_name = "FILE")]
@@ -157,28 +137,6 @@ impl Args {
         }
     }
 
-    /// What is said of the format of the streams.
-    fn how(&self) -> miette::Result<How> {
-        let pointers = [&self.message, &self.time, &self.direction, &self.status];
-        let is_mapped = self.mapping.is_some() || pointers.iter().any(|it| it.is_some());
-        let mapping = match &self.mapping {
-            Some(path) => {
-                let file = path.display();
-                let text = std::fs::read_to_string(path)
-                    .map_err(|error| miette::miette!("cannot read {file}: {error}"))?;
-                Mapping::parse(&text).map_err(|error| miette::miette!("{file}: {error}"))?
-            }
-            None => Mapping::default(),
-        };
-        let mapping = mapping
-            .with(pointers.map(Option::as_ref))
-            .into_diagnostic()?;
-        Ok(How {
-            from: self.from,
-            mapping: is_mapped.then_some(mapping),
-        })
-    }
-
     fn selection(&self, protocol: Recorded) -> Selection {
         Selection {
             sessions: self.session.clone(),
@@ -213,7 +171,7 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         .map(Baseline::read)
         .transpose()
         .into_diagnostic()?;
-    let mut outcome = judge_all(args, &args.how()?)?;
+    let mut outcome = judge_all(args, &args.format.how()?)?;
     if let (FindingsFormat::Text, [], [unreadable]) =
         (format, &*outcome.reports, &*outcome.unreadable)
     {

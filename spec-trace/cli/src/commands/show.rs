@@ -9,6 +9,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use countersign_lint::compression::decompressed;
 
 use crate::answer::{Answer, Status};
+use crate::arguments::StreamFormat;
 use crate::show::run::Run;
 use crate::show::stream::Selection;
 use crate::show::words::printable;
@@ -21,6 +22,8 @@ Examples:
                                                              a page to step through, offline
   countersign show capture.jsonl --session sess_2            one session of many
   countersign show capture.jsonl --redact --format svg       without what is private
+  countersign show capture.har                               in any format that lint reads
+  countersign show transcript.jsonl                          what a driver asked, and the answers
   countersign check aaep --without AAEP-6.3.4-4 --save found.json
   countersign show found.json --format mermaid               a counterexample, for Markdown
   countersign show found.json --run 2 --format svg --out run.svg
@@ -33,19 +36,22 @@ It draws and does not judge: the exit status is 0 when there is a drawing, else 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A recorded stream (JSON Lines, plain or compressed with gzip or zstd), what `check --save` wrote, the JSON of `verify` or `ablate`, a vector, or a run that `diff` or a test has kept; - is
+    /// A recorded stream in any format that lint reads, or a transcript (plain, or compressed with gzip or zstd), what `check --save` wrote, the JSON of `verify` or `ablate`, a vector, or a run that `diff` or a test has kept; - is
     /// standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Write the drawing to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Which of the runs in the file, from 1
+    /// Which of the runs in the file, from 1; a page opens with it and has the others to pick
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub run: usize,
     /// Of a stream, draw this session alone
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Where the messages stand
+    #[command(flatten)]
+    pub format: StreamFormat,
     /// Quote nothing of a stream, in whatever format: no token, id, name, prompt, summary or record. Times, kinds of messages
     /// and the words of the protocol stay, and a number stands in for each name
     #[arg(long)]
@@ -59,13 +65,16 @@ pub struct Args {
 /// A file that cannot be read, holds nothing that can be drawn, or has no such run; or one that cannot be written.
 pub fn run(args: &Args, drawing: Drawing) -> miette::Result<Answer> {
     let (name, bytes) = read(args)?;
+    let how = args.format.how()?;
     let selection = Selection {
         session: args.session.as_deref(),
         redact: args.redact,
+        how: Some(&how),
     };
-    let runs = load::runs(&bytes, &name, selection).map_err(miette::Report::msg)?;
-    let run = choose(runs, args.run)?;
-    let drawn = drawing.of(&run);
+    let mut runs = load::runs(&bytes, &name, selection).map_err(miette::Report::msg)?;
+    let chosen = choose(&mut runs, args.run, drawing)?;
+    let drawn = drawing.of_one(&runs, chosen);
+    let run = &runs[chosen];
     let status = Status::Holds;
     let Some(out) = &args.out else {
         return Ok(Answer {
@@ -123,26 +132,27 @@ fn read(args: &Args) -> miette::Result<(String, Vec<u8>)> {
     Ok((name, bytes))
 }
 
-/// The run of this number; it names the others.
-fn choose(mut runs: Vec<Run>, number: usize) -> miette::Result<Run> {
+/// The position of the run of this number, which names the others where the drawing has no room for them.
+fn choose(runs: &mut [Run], number: usize, drawing: Drawing) -> miette::Result<usize> {
     let count = runs.len();
     if !(1..=count).contains(&number) {
         return Err(miette::miette!(
             "there is no run {number}: the file holds {count}"
         ));
     }
-    let others: Vec<String> = (1..)
-        .zip(&runs)
-        .filter(|(other, _)| *other != number)
-        .map(|(other, run)| {
-            format!(
-                "--run {other} draws {} ({} steps)",
-                run.title,
-                run.steps.len()
-            )
-        })
-        .collect();
-    let mut run = runs.swap_remove(number - 1);
-    run.remarks.extend(others);
-    Ok(run)
+    if drawing != Drawing::Html {
+        let others: Vec<String> = (1..)
+            .zip(&*runs)
+            .filter(|(other, _)| *other != number)
+            .map(|(other, run)| {
+                format!(
+                    "--run {other} draws {} ({} steps)",
+                    run.title,
+                    run.steps.len()
+                )
+            })
+            .collect();
+        runs[number - 1].remarks.extend(others);
+    }
+    Ok(number - 1)
 }

@@ -389,20 +389,21 @@ impl Step {
 }
 
 fn answer<P: Protocol>(output: &Output<P>) -> String {
-    match serde_json::to_value(output) {
-        Ok(Value::Object(members)) => {
-            let member = |(name, value): (&String, &Value)| format!("{name} {}", in_words(value));
-            members.iter().map(member).collect::<Vec<_>>().join(" ")
-        }
-        Ok(_) | Err(_) => String::new(),
-    }
+    serde_json::to_value(output).map_or_else(|_| String::new(), |it| output_in_words(&it))
+}
+
+/// An output: its kind, and what stands in it.
+pub(crate) fn output_in_words(output: &Value) -> String {
+    let members = output.as_object().into_iter().flatten();
+    let members = members.map(|(name, value)| format!("{name} {}", in_words(value)));
+    members.collect::<Vec<_>>().join(" ")
 }
 
 /// So many characters of a text are told.
 const LONGEST: usize = 60;
 
 /// JSON with as few marks as it can be read with.
-fn in_words(value: &Value) -> String {
+pub(crate) fn in_words(value: &Value) -> String {
     match value {
         Value::Object(members) => members
             .iter()

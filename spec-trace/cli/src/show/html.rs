@@ -19,15 +19,56 @@ const HEIGHT: usize = 28;
 /// How many rows the browser takes together when it lays out what is in view.
 const GROUP: usize = 50;
 
-/// The page.
-pub fn render(run: &Run) -> String {
-    beside(run, &html! {}, "")
+/// The page; it opens with the run at position `chosen`, and the others are picked in it.
+pub fn render(runs: &[Run], chosen: usize) -> String {
+    page(runs, chosen, &html! {}, "")
 }
 
-/// The page with something else before the steps, and the style of that.
+/// The page of one run with something else before the steps, and the style of that.
 pub fn beside(run: &Run, other: &Markup, style: &str) -> String {
+    page(std::slice::from_ref(run), 0, other, style)
+}
+
+fn page(runs: &[Run], chosen: usize, other: &Markup, style: &str) -> String {
+    let run = &runs[chosen];
     let body = html! {
         a.skip.unseen href="#steps" { "Skip to the steps" }
+        @if runs.len() > 1 { (picker(runs, chosen)) }
+        div #shown { (whole(run, other)) }
+        // What is not shown yet: the script puts one in the place of what is.
+        @if runs.len() > 1 {
+            @for (number, run) in (1..).zip(runs) {
+                template id={ "run-" (number) } { (whole(run, &html! {})) }
+            }
+        }
+    };
+    let title = format!("{}: {}", run.kind.name(), run.title);
+    Page {
+        title: &title,
+        style: &format!("{}{style}", include_str!("show.css")),
+        script: include_str!("show.js"),
+        body,
+    }
+    .render()
+}
+
+/// Which of the runs is shown.
+fn picker(runs: &[Run], chosen: usize) -> Markup {
+    html! {
+        nav.runs aria-label="Runs" {
+            label for="runs" { "Run " (chosen + 1) " of " (runs.len()) }
+            select #runs hidden {
+                @for (index, run) in runs.iter().enumerate() {
+                    option value=(index + 1) selected[index == chosen] { (index + 1) ": " (run.title) " (" (run.steps.len()) " steps)" }
+                }
+            }
+        }
+    }
+}
+
+/// A run, with what the script needs of it.
+fn whole(run: &Run, other: &Markup) -> Markup {
+    html! {
         header.top {
             p.kind { (run.kind.name()) }
             h1 { (run.title) }
@@ -49,15 +90,7 @@ pub fn beside(run: &Run, other: &Markup, style: &str) -> String {
             "steps": run.steps,
             "findings": run.findings,
         })))
-    };
-    let title = format!("{}: {}", run.kind.name(), run.title);
-    Page {
-        title: &title,
-        style: &format!("{}{style}", include_str!("show.css")),
-        script: include_str!("show.js"),
-        body,
     }
-    .render()
 }
 
 fn verdict(run: &Run) -> Markup {
@@ -207,7 +240,8 @@ impl Sheet {
     fn of(run: &Run) -> Self {
         let lanes = run.participants.len();
         let lane = match lanes {
-            0..=4 => 88,
+            0..=2 => 120,
+            3..=4 => 88,
             5..=6 => 68,
             _ => 60,
         };

@@ -5,10 +5,13 @@ use std::fmt;
 use serde_json::Value;
 
 use super::run::Run;
+use super::stream::Refused;
 use super::stream::Selection;
-use super::{document, kept, stream};
+use super::{document, kept, stream, transcript};
 use crate::differing::kept as driven;
 use countersign_conform::schedule::SavedRun;
+use countersign_lint::envelope::{self, Envelope, NoMessage};
+use countersign_lint::protocol::Protocol;
 
 /// Why nothing can be drawn of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,46 +44,60 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
         place,
         cause,
     };
-    let cause = match serde_json::from_slice::<Value>(bytes) {
-        Ok(document) if is_document(&document) => {
+    if let Some(protocol) = Protocol::of_transcript(bytes).filter(|it| *it != Protocol::Aaep) {
+        let run = match selection {
+            Selection { redact: true, .. } => Err(CANNOT_REDACT.to_owned()),
+            Selection {
+                session: Some(_), ..
+            } => Err("of a transcript all is drawn, not one session".to_owned()),
+            Selection { .. } => transcript::run(bytes, file, protocol),
+        };
+        return run.map(|run| vec![run]).map_err(|it| not_drawn(None, it));
+    }
+    let how = selection.how.cloned().unwrap_or_default();
+    let envelope = how.from.unwrap_or_else(|| envelope::told(bytes));
+    let is_foreign =
+        how.mapping.is_some() || ![Envelope::Jsonl, Envelope::Json].contains(&envelope);
+    let error = match serde_json::from_slice::<Value>(bytes) {
+        Ok(document) if is_document(&document) && !is_foreign && is_ours(&document) => {
             if selection.redact {
-                let cause = "only a recorded stream can be redacted, and this is none";
-                return Err(not_drawn(None, cause.to_owned()));
+                return Err(not_drawn(None, CANNOT_REDACT.to_owned()));
             }
             return of_document(document).map_err(|cause| not_drawn(None, cause));
         }
         Ok(_) => None,
         Err(error) => Some(error),
     };
-    if is_stream(bytes) {
-        let run = stream::run(bytes, file, selection).map_err(|cause| not_drawn(None, cause))?;
-        return Ok(vec![run]);
-    }
-    let place = cause.as_ref().map(|error| (error.line(), error.column()));
-    let cause = cause.map_or_else(
-        || "it holds no object".to_owned(),
-        |error| {
-            let message = error.to_string();
-            message
-                .split(" at line ")
-                .next()
-                .unwrap_or(&message)
-                .to_owned()
-        },
+    let no_message = if is_foreign || envelope == Envelope::Json || is_stream(bytes) {
+        match stream::run(bytes, file, selection) {
+            Ok(run) => return Ok(vec![run]),
+            Err(Refused::Other(cause)) => return Err(not_drawn(None, cause)),
+            Err(Refused::NoMessage(none)) => none,
+        }
+    } else {
+        NoMessage::of(bytes, None)
+    };
+    let place = error.as_ref().map(|error| (error.line(), error.column()));
+    let cause = format!(
+        "neither a run that check, ablate, verify, diff, vectors or a test has saved, nor a recorded stream: {no_message}"
     );
-    Err(not_drawn(
-        place,
-        format!(
-            "neither a recorded stream (a JSON object a line) nor a run that check, ablate, verify, diff, vectors or a test has saved: {cause}"
-        ),
-    ))
+    Err(not_drawn(place, cause))
 }
+
+const CANNOT_REDACT: &str = "only a recorded stream of AAEP can be redacted, and this is none";
 
 /// Whether it is one JSON document, and not a stream of one record.
 fn is_document(value: &Value) -> bool {
     value
         .as_object()
         .is_some_and(|object| !object.contains_key("type") && !object.contains_key("message"))
+}
+
+/// Whether it is of a kind that some command of ours writes.
+fn is_ours(document: &Value) -> bool {
+    const MEMBERS: [&str; 4] = ["protocol", "protocols", "shows", "steps"];
+    MEMBERS.iter().any(|name| document.get(name).is_some())
+        || document::runs(document).is_ok_and(|runs| !runs.is_empty())
 }
 
 /// Whether some line is a JSON object. The others may be broken: that is for the judge to say.

@@ -2,7 +2,7 @@
 //! step through (AAEP-A.10-1).
 //!
 //! The one thing to know: whatever the file holds becomes one intermediate form, [`run::Run`], and each renderer knows that
-//! form alone. Data flows one way: [`load`] tells what the file is, [`stream`], [`document`] and [`kept`] make runs of it,
+//! form alone. Data flows one way: [`load`] tells what the file is, [`stream`], [`transcript`], [`document`] and [`kept`] make runs of it,
 //! [`text`], [`mermaid`], [`svg`] and [`html`] draw them.
 //!
 //! The participants are lanes. A step is a row: an arrow from lane to lane, and beside the lanes what it says; so that long
@@ -20,6 +20,7 @@ pub mod run;
 pub mod stream;
 pub mod svg;
 pub mod text;
+mod transcript;
 pub mod words;
 
 use run::Run;
@@ -42,12 +43,18 @@ pub enum Drawing {
 impl Drawing {
     /// The drawing of a run.
     pub fn of(self, run: &Run) -> String {
+        self.of_one(std::slice::from_ref(run), 0)
+    }
+
+    /// The drawing of the run at that position. A page has the others to pick.
+    pub fn of_one(self, runs: &[Run], chosen: usize) -> String {
+        let run = &runs[chosen];
         match self {
             Self::Text => text::render(run),
             Self::Json => format!("{:#}\n", serde_json::json!(run)),
             Self::Mermaid => mermaid::render(run),
             Self::Svg => svg::render(run),
-            Self::Html => html::render(run),
+            Self::Html => html::render(runs, chosen),
         }
     }
 }

@@ -1,6 +1,7 @@
 "use strict";
 // Steps through the run. All text goes in as text; nothing here makes HTML out of it.
-(() => {
+// What a run listens for ends when another is picked.
+const open = (number, asked, ending) => {
   const run = JSON.parse(document.getElementById("run").textContent);
   const byId = (id) => document.getElementById(id);
   const count = run.steps.length;
@@ -119,7 +120,7 @@
 
   const keepInAddress = () => {
     try {
-      history.replaceState(null, "", "#s" + (current + 1));
+      history.replaceState(null, "", "#" + (number > 1 ? "r" + number : "") + "s" + (current + 1));
     } catch {
       // Browsers limit how often it may be called; the address then lags behind.
     }
@@ -127,7 +128,10 @@
 
   const select = (index, { scroll = true, keep = true } = {}) => {
     index = Math.max(0, Math.min(count - 1, index));
-    if (index === current) return;
+    if (index === current) {
+      if (keep) keepInAddress();
+      return;
+    }
     if (current >= 0) {
       row(current).removeAttribute("aria-current");
       row(current).querySelector("a").tabIndex = -1;
@@ -205,10 +209,37 @@
     event.preventDefault();
     select(moves[event.key]);
     if (inSteps) row(current).querySelector("a").focus({ preventScroll: true });
-  });
+  }, { signal: ending });
 
-  const asked = /^#s(\d+)$/.exec(location.hash);
+  // Of a step that was asked for, or else the first fault, the gravest if there are graver ones.
+  const gravest = run.findings.find((finding) => finding.weight === "violation") ?? run.findings[0];
   byId("panel").hidden = false;
   // The address stays as it is until the reader moves, or the browser would scroll to the first step.
-  select(asked ? Number(asked[1]) - 1 : 0, { scroll: asked !== null, keep: false });
+  const first = asked ?? gravest?.step ?? 0;
+  select(first, { scroll: first > 0, keep: false });
+};
+(() => {
+  const [, inAddress, step] = /^#(?:r(\d+))?s(\d+)$/.exec(location.hash) ?? [];
+  const asked = step === undefined ? null : Number(step) - 1;
+  const runs = document.getElementById("runs");
+  if (!runs) {
+    open(1, asked, undefined);
+    return;
+  }
+  let ending = new AbortController();
+  const pick = (number, asked) => {
+    ending.abort();
+    ending = new AbortController();
+    const run = document.getElementById("run-" + number);
+    document.getElementById("shown").replaceChildren(run.content.cloneNode(true));
+    runs.value = number;
+    document.querySelector("nav.runs label").textContent = "Run " + number + " of " + runs.length;
+    open(number, asked, ending.signal);
+  };
+  runs.hidden = false;
+  const shown = Number(runs.value);
+  const wanted = Number(inAddress ?? (asked === null ? shown : 1));
+  if (wanted !== shown && document.getElementById("run-" + wanted)) pick(wanted, asked);
+  else open(shown, asked, ending.signal);
+  runs.addEventListener("change", () => pick(Number(runs.value), null));
 })();

@@ -1,4 +1,7 @@
-//! A recorded AAEP stream as a run: one step a line, with the verdict of the linter on it.
+//! A recorded AAEP stream as a run, in whatever envelope it comes: one step a message, with the verdict of the linter on it.
+//!
+//! The one thing to know: messages are called by their numbers, which in our own format are those of their lines, until they
+//! are told: where several stand on one line, each has a step of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +12,14 @@ use super::redact::{Numbers, redacted};
 use super::run::{Finding, Kind, Names, Run, StateChange, Step, Track, Weight};
 use super::words::printable;
 use crate::findings::text::in_short;
-use countersign_lint::finding::{self, Here};
+use countersign_lint::Numbered;
+use countersign_lint::envelope::{How, NoMessage, Opened, Places};
+use countersign_lint::finding::Here;
 use countersign_lint::json::tree::Room;
-use countersign_lint::lines::{LONGEST_LINE, Line, Lines};
+use countersign_lint::lines::{LONGEST_LINE, Line, Records};
 use countersign_lint::record::{self, Record};
 use countersign_lint::report::LintReport;
+use countersign_lint::selection::Selection as Judged;
 use countersign_lint::stream::{Linter, Settings};
 use countersign_lint::surrogates;
 use countersign_lint::time::Timestamp;
@@ -31,6 +37,22 @@ pub struct Selection<'a> {
     pub session: Option<&'a str>,
     /// Whether nothing of the stream may be quoted.
     pub redact: bool,
+    /// What is said of the format; nothing, where its first bytes tell.
+    pub how: Option<&'a How>,
+}
+
+/// Why a stream is not drawn.
+pub(super) enum Refused {
+    /// There is none.
+    NoMessage(NoMessage),
+    /// It cannot be.
+    Other(String),
+}
+
+impl From<String> for Refused {
+    fn from(cause: String) -> Self {
+        Self::Other(cause)
+    }
 }
 
 /// Draws a stream, or one session of it.
@@ -38,10 +60,21 @@ pub struct Selection<'a> {
 /// # Errors
 ///
 /// A session that is not in the stream, or more records than anyone can look at.
-pub fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Run, String> {
-    let Selection { session, redact } = selection;
-    let mut report = countersign_lint::lint(bytes, file).map_err(|error| error.to_string())?;
-    let mut entries = entries(bytes, session)?;
+pub(super) fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Run, Refused> {
+    let Selection {
+        session,
+        redact,
+        how,
+    } = selection;
+    let how = how.cloned().unwrap_or_default();
+    let open = || Opened::new(bytes, &how);
+    let Numbered { mut report, places } =
+        countersign_lint::judge_numbered(open(), file, Settings::default(), &Judged::default())
+            .map_err(Refused::NoMessage)?;
+    if let Some(damage) = report.damage {
+        return Err(Refused::Other(damage.message));
+    }
+    let mut entries = entries(&mut *open().into_records(), session)?;
     if redact {
         report.redact();
         let mut numbers = Numbers::default();
@@ -49,20 +82,22 @@ pub fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Run, St
             entry.redact(&mut numbers);
         }
     }
-    let mut drawing = Drawing::of(&entries, session);
+    let mut drawing = Drawing::of(&entries, places.as_ref(), session);
     for entry in &entries {
         drawing.take(entry);
     }
     if drawing.steps.is_empty() {
         let session = session.unwrap_or("any");
-        return Err(format!("no record belongs to session {session:?}"));
+        return Err(format!("no record belongs to session {session:?}").into());
     }
-    Ok(drawing.finish(file, &report))
+    let (mut run, steps) = drawing.finish(file);
+    run.judge(Numbered { report, places }, &steps);
+    Ok(run)
 }
 
-/// One line that is not blank.
+/// A message, or a line that is not blank.
 struct Entry {
-    line: u64,
+    number: u64,
     /// The message, out of its wrapper; null where the line is no JSON.
     message: Value,
     /// The wrapper, or null.
@@ -76,7 +111,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn of(line: u64, bytes: &[u8]) -> Self {
+    fn of(number: u64, bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * RECORD_SHOWN)]);
         let readable = surrogates::readable(bytes);
         let whole = std::str::from_utf8(&readable).ok();
@@ -91,10 +126,10 @@ impl Entry {
         };
         let is_reply = |record: &Record<'_>| matches!(record, Record::Reply(_));
         Self {
-            line,
+            number,
             message,
             wrapper,
-            is_reply_record: with_record(line, &readable, is_reply).unwrap_or_default(),
+            is_reply_record: with_record(number, &readable, is_reply).unwrap_or_default(),
             bytes: readable.into_owned(),
             text: printable(&text.chars().take(RECORD_SHOWN).collect::<String>()),
             redacted: None,
@@ -158,11 +193,10 @@ fn with_record<T>(line: u64, bytes: &[u8], work: impl FnOnce(&Record<'_>) -> T) 
     Some(work(&record))
 }
 
-/// The lines of the stream, without the events of other sessions than that one.
-fn entries(bytes: &[u8], session: Option<&str>) -> Result<Vec<Entry>, String> {
+/// The messages of the stream, without the events of other sessions than that one.
+fn entries(records: &mut dyn Records, session: Option<&str>) -> Result<Vec<Entry>, String> {
     let mut entries = Vec::new();
-    let mut lines = Lines::new(bytes);
-    while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
+    while let Some(line) = records.next_line().map_err(|error| error.to_string())? {
         let entry = match line {
             Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => continue,
             Line::Whole { number, bytes, .. }
@@ -210,6 +244,7 @@ fn own_lane(agent: &str) -> String {
 
 struct Drawing<'a> {
     session: Option<&'a str>,
+    places: Option<&'a Places>,
     /// The session in which each token was given out, and how the token is shown.
     tokens: BTreeMap<&'a str, (&'a str, &'a str)>,
     /// How each session is shown.
@@ -223,10 +258,12 @@ struct Drawing<'a> {
     standing: BTreeMap<(&'a str, u64), (usize, String)>,
     tracks: Vec<Track>,
     steps: Vec<Step>,
+    /// The step of each message.
+    step_of: BTreeMap<u64, usize>,
 }
 
 impl<'a> Drawing<'a> {
-    fn of(entries: &'a [Entry], session: Option<&'a str>) -> Self {
+    fn of(entries: &'a [Entry], places: Option<&'a Places>, session: Option<&'a str>) -> Self {
         let mut names = Names::default();
         names.position(SUBSCRIBER);
         let sessions = entries.iter().filter_map(|entry| {
@@ -247,6 +284,7 @@ impl<'a> Drawing<'a> {
         });
         Self {
             session,
+            places,
             tokens: tokens.collect(),
             sessions: sessions.collect(),
             names,
@@ -255,7 +293,14 @@ impl<'a> Drawing<'a> {
             standing: BTreeMap::new(),
             tracks: Vec::new(),
             steps: Vec::new(),
+            step_of: BTreeMap::new(),
         }
+    }
+
+    /// The line on which the message of that number begins.
+    fn line(&self, number: u64) -> u64 {
+        let place = self.places.and_then(|places| places.place(number));
+        place.map_or(number, |(line, _)| line)
     }
 
     fn take(&mut self, entry: &'a Entry) {
@@ -265,7 +310,7 @@ impl<'a> Drawing<'a> {
             return;
         }
         // A line that is no record does not move the linter.
-        let _ = with_record(entry.line, &entry.bytes, |record| {
+        let _ = with_record(entry.number, &entry.bytes, |record| {
             self.linter.record(record);
         });
         let states = session.map_or_else(Vec::new, |session| self.changes(session, entry));
@@ -275,8 +320,9 @@ impl<'a> Drawing<'a> {
         if let Some(shown) = session.and_then(|session| self.sessions.get(session)) {
             text = format!("[{shown}] {text}");
         }
+        self.step_of.insert(entry.number, self.steps.len());
         self.steps.push(Step {
-            line: Some(entry.line),
+            line: Some(self.line(entry.number)),
             at: entry.time(),
             from,
             to,
@@ -329,15 +375,17 @@ impl<'a> Drawing<'a> {
         for now in self.linter.confirmations(session) {
             gone.remove(&now.line);
             let after = now.outcomes.join(" or ");
+            let line = self.places.and_then(|places| places.place(now.line));
+            let line = line.map_or(now.line, |(line, _)| line);
             let (track, before) = self.standing.entry((session, now.line)).or_insert_with(|| {
                 let token = now.token.and_then(|token| self.tokens.get(token.as_str()));
                 let name = token.map_or_else(
-                    || format!("question on line {}", now.line),
+                    || format!("question on line {line}"),
                     |(_, shown)| printable(shown),
                 );
                 let about = entry.shown_text("action").or(entry.shown_text("question"));
                 let about = about.map_or(String::new(), |about| format!(": {}", printable(about)));
-                let about = format!("line {}{about}", now.line);
+                let about = format!("line {line}{about}");
                 self.tracks.push(Track { name, about });
                 (self.tracks.len() - 1, String::new())
             });
@@ -364,48 +412,49 @@ impl<'a> Drawing<'a> {
         changes
     }
 
-    fn finish(self, file: &str, report: &LintReport) -> Run {
-        let mut run = Run {
+    /// The run, not judged yet, and the step of each message.
+    fn finish(self, file: &str) -> (Run, BTreeMap<u64, usize>) {
+        let run = Run {
             kind: Kind::Stream,
             title: printable(file),
-            verdict: in_short(report),
+            verdict: String::new(),
             participants: self.names.0,
             tracks: self.tracks,
             steps: self.steps,
             findings: Vec::new(),
             remarks: Vec::new(),
         };
-        let violations = report
-            .violations
-            .iter()
-            .map(|finding| (Weight::Violation, finding));
-        let warnings = report
-            .warnings
-            .iter()
-            .map(|finding| (Weight::Warning, finding));
-        let mut findings: Vec<(Weight, &finding::Finding)> = violations.chain(warnings).collect();
-        findings.sort_by_key(|(_, finding)| finding.line);
-        let places: BTreeMap<u64, usize> = run
-            .steps
-            .iter()
-            .enumerate()
-            .filter_map(|(index, step)| Some((step.line?, index)))
-            .collect();
-        for (weight, finding) in findings {
-            let Some(&step) = places.get(&finding.line) else {
+        (run, self.step_of)
+    }
+}
+
+impl Run {
+    /// Puts what was found where it happened: `step_of` has the step of each message.
+    pub(super) fn judge(&mut self, judged: Numbered, step_of: &BTreeMap<u64, usize>) {
+        let both = |report: &LintReport| [report.violations.clone(), report.warnings.clone()];
+        let numbers = both(&judged.report).map(|it| it.into_iter().map(|finding| finding.line));
+        let report = judged.told("");
+        self.verdict = in_short(&report);
+        let mut findings = Vec::new();
+        let weights = [Weight::Violation, Weight::Warning];
+        for ((weight, told), numbers) in weights.into_iter().zip(both(&report)).zip(numbers) {
+            findings.extend(numbers.zip(told).map(|(number, it)| (number, weight, it)));
+        }
+        findings.sort_by_key(|(number, ..)| *number);
+        for (number, weight, finding) in findings {
+            let Some(&step) = step_of.get(&number) else {
                 continue;
             };
-            run.steps[step].findings.push(run.findings.len());
-            run.findings.push(Finding {
+            self.steps[step].findings.push(self.findings.len());
+            self.findings.push(Finding {
                 also: finding.also.iter().map(|&id| id.to_owned()).collect(),
                 ..Finding::new(step, weight, finding.clause, &finding.message)
             });
         }
-        run.remarks = report
+        self.remarks = report
             .not_judged
             .iter()
             .map(|open| printable(&format!("not judged {}: {}", open.clause, open.reason)))
             .collect();
-        run
     }
 }

@@ -300,7 +300,7 @@ fn whatever_is_drawn_is_stepped_through_without_complaint() {
     {
         let file = folder.path().join("drawn");
         fs::write(&file, content).expect("a file");
-        browser.open(&shown(&file, &folder), "");
+        browser.open(&shown(&file, &folder), "#s1");
         let steps = browser.evaluate("document.querySelectorAll('.run tbody tr').length");
         for step in 1..=steps.as_u64().expect("a count") {
             assert_eq!(browser.text("#now"), format!("Step {step} of {steps}"));

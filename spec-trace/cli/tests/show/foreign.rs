@@ -8,6 +8,7 @@ use std::process::Stdio;
 use countersign_cli::show::Drawing;
 use countersign_cli::show::stream::Selection;
 use countersign_cli::show::words;
+use predicates::prelude::PredicateBooleanExt as _;
 use predicates::str::contains;
 use serde_json::{Value, json};
 
@@ -252,7 +253,7 @@ fn what_is_no_stream_cannot_be_redacted() {
         .assert()
         .code(2)
         .stdout("")
-        .stderr(contains("only a recorded stream can be redacted"));
+        .stderr(contains("only a recorded stream of AAEP can be redacted"));
 }
 
 #[test]
@@ -335,5 +336,81 @@ fn kept_runs_of_pending_actions_are_drawn_as_far_as_they_go() {
         "session A",
     ] {
         assert!(text.contains(told), "{told}: {text}");
+    }
+}
+
+/// AAEP-A.8-5: in whatever envelope a stream comes, each message is a step, and the fault is drawn on the line where it stands.
+#[test]
+fn a_stream_in_an_envelope_is_drawn_where_its_messages_stand() {
+    let text = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let lines: Vec<&str> = text.lines().collect();
+    let records: Vec<Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str(line).expect("a record"))
+        .collect();
+    let each = |wrapped: &dyn Fn(&str) -> String| lines.iter().map(|line| wrapped(line)).collect();
+    let docker = |line: &str| {
+        let time = "2026-05-24T14:22:21Z";
+        let log = json!({ "log": format!("{line}\n"), "stream": "stdout", "time": time });
+        format!("{log}\n")
+    };
+    let pretty = serde_json::to_string_pretty(&records).expect("plain data");
+    let begin: Vec<usize> = (1..)
+        .zip(pretty.lines())
+        .filter_map(|(number, line)| line.starts_with("  {").then_some(number))
+        .collect();
+    let envelopes: [(String, usize); 4] = [
+        (json!(records).to_string(), 1),
+        (pretty.clone(), begin[6]),
+        (each(&|line| format!("data: {line}\n\n")), 13),
+        (each(&docker), 7),
+    ];
+    for (content, line) in envelopes {
+        let run = &load(content.as_bytes(), "envelope")[0];
+        assert_eq!(run.steps.len(), 10, "{content}");
+        let [finding] = run.findings.as_slice() else {
+            panic!("{:?}", run.findings)
+        };
+        assert_eq!((finding.clause.as_str(), finding.step), ("AAEP-A.8-5", 6));
+        assert_eq!(run.steps[6].line, Some(line as u64), "{content}");
+    }
+}
+
+/// AQL-1.2-1, PA-10: of the other two protocols a transcript is drawn, with what was found on the line of the response.
+#[test]
+fn a_transcript_is_drawn_with_what_is_wrong_about_it() {
+    for name in [
+        "transcripts/pending-action/invalid/PA-10_decision-of-another-name-told.jsonl",
+        "transcripts/mcp-aql-entries/invalid/AQL-4.1-4_taken-for-another-operation.jsonl",
+    ] {
+        let run = &load(&fs::read(traces().join(name)).expect("a transcript"), name)[0];
+        let clause = name.rsplit('/').next().and_then(|it| it.split('_').next());
+        let found: Vec<_> = run.findings.iter().map(|it| it.clause.as_str()).collect();
+        assert_eq!(found, [clause.expect("a clause")], "{name}");
+        assert!(run.verdict.starts_with("violating"), "{}", run.verdict);
+        assert!(printed(&["show", name]).contains('✗'));
+    }
+    let name = "transcripts/pending-action/invalid/PA-10_decision-of-another-name-told.jsonl";
+    let text = printed(&["show", name]);
+    for told in ["decide action_id=pa_one", "decision=allow by=bob"] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+}
+
+#[test]
+fn what_is_something_else_is_told_with_what_to_do() {
+    let folder = folder();
+    let rpc = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+    for (name, content, said) in [
+        (
+            "a.py",
+            &b"import json\nprint('aaep:')\n"[..],
+            "a program in Python",
+        ),
+        ("rpc.jsonl", rpc, "JSON-RPC, which is another protocol"),
+    ] {
+        let name = file(&folder, name, content);
+        let refused = countersign(&["show", &name]).assert().code(2).stdout("");
+        refused.stderr(contains(said).and(contains("Say --from NAME")));
     }
 }

@@ -15,7 +15,7 @@ mod values;
 
 use std::io::{self, BufRead, Cursor, Read as _};
 
-pub use detect::{NoMessage, may_be_ours};
+pub use detect::{NoMessage, envelope as told, may_be_ours};
 pub use mapping::{Mapping, MappingError};
 pub use places::Places;
 
@@ -257,6 +257,14 @@ impl<'a> Opened<'a> {
     /// Its first bytes.
     pub fn start(&self) -> &[u8] {
         &self.start
+    }
+
+    /// The records in it: lines, or messages of another envelope with their numbers for lines.
+    pub fn into_records(self) -> Box<dyn Records + Send + 'a> {
+        match self.split().1 {
+            Ok(lines) => Box::new(lines),
+            Err(messages) => Box::new(messages),
+        }
     }
 
     /// Its first bytes, and the records in it: lines, or messages of another envelope.

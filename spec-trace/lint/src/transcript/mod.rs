@@ -508,7 +508,7 @@ fn output(raw: &str) -> Option<Output<'_>> {
 }
 
 /// A line without the arrow that tells who speaks.
-pub(crate) fn without_arrow(line: &[u8]) -> &[u8] {
+pub fn without_arrow(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let arrows = ["→", "←"].map(str::as_bytes);
     let cut = arrows.iter().find_map(|arrow| line.strip_prefix(*arrow));
