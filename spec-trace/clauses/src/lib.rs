@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub mod coverage;
 pub mod evidence;
 pub mod faults;
+pub mod findings;
 pub mod links;
 mod nearest;
 
@@ -173,7 +174,11 @@ pub fn get(id: &str) -> Result<&'static Clause, UnknownClause> {
         Some(&position) => Ok(&REGISTRY.clauses[position]),
         None => Err(UnknownClause {
             id: id.to_owned(),
-            nearest: nearest::ids(id, &REGISTRY.clauses),
+            nearest: {
+                let known = REGISTRY.clauses.iter().map(|clause| clause.id.as_str());
+                let nearest = nearest::ids(id, known).into_iter();
+                nearest.map(|id| ClauseId(id.to_owned())).collect()
+            },
         }),
     }
 }

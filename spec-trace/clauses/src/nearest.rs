@@ -4,39 +4,39 @@ use std::cmp::Reverse;
 
 use strsim::levenshtein;
 
-use crate::{Clause, ClauseId};
-
 /// How many ids are suggested.
 const SUGGESTIONS: usize = 3;
 
 /// The ids that look most like `wanted`, the likeliest first.
 ///
 /// Whoever names a section without an ordinal is offered the first clauses of that section.
-pub(super) fn ids(wanted: &str, clauses: &[Clause]) -> Vec<ClauseId> {
+pub(super) fn ids<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = wanted.to_ascii_uppercase();
     let section = format!("{wanted}-");
-    let mut ids: Vec<&ClauseId> = clauses.iter().map(|clause| &clause.id).collect();
-    if ids.iter().any(|id| id.as_str().starts_with(&section)) {
-        ids.retain(|id| id.as_str().starts_with(&section));
+    let mut ids: Vec<&str> = known.collect();
+    if ids.iter().any(|id| id.starts_with(&section)) {
+        ids.retain(|id| id.starts_with(&section));
     } else {
         // Of what is equally near, the same section is likelier than another; a stable sort keeps the order of the
         // documents among the rest.
-        ids.sort_by_cached_key(|id| {
-            let id = id.as_str();
-            (levenshtein(&wanted, id), Reverse(common_start(&wanted, id)))
-        });
+        ids.sort_by_cached_key(|id| (levenshtein(&wanted, id), Reverse(common_start(&wanted, id))));
     }
-    ids.into_iter().take(SUGGESTIONS).cloned().collect()
+    ids.truncate(SUGGESTIONS);
+    ids
 }
 
 /// What follows an error message: the suggestions, in words.
-pub(super) fn hint(nearest: &[ClauseId]) -> String {
+pub(super) fn hint(nearest: &[impl ToString]) -> String {
     match nearest {
         [] => String::new(),
-        [only] => format!("; did you mean {only}?"),
+        [only] => format!("; did you mean {}?", only.to_string()),
         [first @ .., last] => {
-            let first: Vec<&str> = first.iter().map(ClauseId::as_str).collect();
-            format!("; did you mean {} or {last}?", first.join(", "))
+            let first: Vec<String> = first.iter().map(ToString::to_string).collect();
+            format!(
+                "; did you mean {} or {}?",
+                first.join(", "),
+                last.to_string()
+            )
         }
     }
 }
@@ -52,10 +52,8 @@ mod tests {
     use super::*;
 
     fn suggested(wanted: &str) -> Vec<String> {
-        ids(wanted, crate::all())
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        let known = crate::all().iter().map(|clause| clause.id.as_str());
+        ids(wanted, known).into_iter().map(str::to_owned).collect()
     }
 
     #[test]

@@ -9,6 +9,17 @@ pub enum Format {
     Json,
 }
 
+/// How a command prints what is to be passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentFormat {
+    /// For people.
+    Text,
+    /// For programs: one JSON document.
+    Json,
+    /// For the tracker of a document.
+    Markdown,
+}
+
 /// How a command prints its findings: as any command prints its result, or as a build server and a code host read them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingsFormat {

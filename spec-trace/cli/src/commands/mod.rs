@@ -13,7 +13,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_live::recorder::Url;
 use miette::miette;
 
-use crate::answer::{Answer, FindingsFormat, Format, ReportFormat, Status};
+use crate::answer::{Answer, DocumentFormat, FindingsFormat, Format, ReportFormat, Status};
 use crate::show::Drawing;
 use crate::show::words::printable;
 
@@ -23,6 +23,7 @@ pub mod clauses;
 pub mod diff;
 pub mod diff_http;
 pub mod explore;
+pub mod findings;
 pub mod lint;
 pub mod record;
 pub mod replay;
@@ -52,6 +53,7 @@ Examples:
                                                    whether it can be driven at all
   countersign explore aaep                         walk through the model in a browser
   countersign clauses AAEP-6.3.4-4                 a rule, and all that states, executes or tests it
+  countersign findings AAEP-F5                     where the text is at odds with itself
   countersign report --out DIR                     all rules and what covers each, as a page
 
 Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable input, 3 inconclusive.";
@@ -83,6 +85,8 @@ enum Rendering {
     Junit,
     /// For code hosts: SARIF 2.1.0 (lint, verify, diff)
     Sarif,
+    /// For the tracker of a document (findings)
+    Markdown,
     /// A sequence diagram for Markdown (show)
     Mermaid,
     /// A picture (show)
@@ -97,7 +101,7 @@ impl Rendering {
         match self {
             Self::Text => Format::Text,
             Self::Json => Format::Json,
-            Self::Junit | Self::Sarif | Self::Mermaid | Self::Svg | Self::Html => {
+            Self::Junit | Self::Sarif | Self::Markdown | Self::Mermaid | Self::Svg | Self::Html => {
                 self.refuse("it prints text or json")
             }
         }
@@ -110,7 +114,7 @@ impl Rendering {
             Self::Json => FindingsFormat::Json,
             Self::Junit => FindingsFormat::Junit,
             Self::Sarif => FindingsFormat::Sarif,
-            Self::Mermaid | Self::Svg | Self::Html => {
+            Self::Markdown | Self::Mermaid | Self::Svg | Self::Html => {
                 self.refuse("it prints text, json, junit or sarif")
             }
         }
@@ -124,7 +128,9 @@ impl Rendering {
             Self::Junit => ReportFormat::Junit,
             Self::Sarif => ReportFormat::Sarif,
             Self::Html => ReportFormat::Html,
-            Self::Mermaid | Self::Svg => self.refuse("it prints text, json, junit, sarif or html"),
+            Self::Markdown | Self::Mermaid | Self::Svg => {
+                self.refuse("it prints text, json, junit, sarif or html")
+            }
         }
     }
 
@@ -136,7 +142,21 @@ impl Rendering {
             Self::Mermaid => Drawing::Mermaid,
             Self::Svg => Drawing::Svg,
             Self::Html => Drawing::Html,
-            Self::Junit | Self::Sarif => self.refuse("it draws text, json, mermaid, svg or html"),
+            Self::Junit | Self::Sarif | Self::Markdown => {
+                self.refuse("it draws text, json, mermaid, svg or html")
+            }
+        }
+    }
+
+    /// The format, for a command whose answers are passed on.
+    fn documented(self) -> DocumentFormat {
+        match self {
+            Self::Text => DocumentFormat::Text,
+            Self::Json => DocumentFormat::Json,
+            Self::Markdown => DocumentFormat::Markdown,
+            Self::Junit | Self::Sarif | Self::Mermaid | Self::Svg | Self::Html => {
+                self.refuse("it prints text, json or markdown")
+            }
         }
     }
 
@@ -175,6 +195,8 @@ enum Command {
     Explore(explore::Args),
     /// List the clauses, or explain one: level, gist, source, and what states, carries out and tests it
     Clauses(clauses::Args),
+    /// List where the source documents are at odds with themselves, or explain one: witness and a wording that mends it
+    Findings(findings::Args),
     /// Write the traceability of all clauses as a page and as JSON
     Report(report::Args),
     /// Print a JSON Schema of the wire format
@@ -207,6 +229,7 @@ pub fn main() -> ExitCode {
             explore::run(&args)
         }
         Command::Clauses(args) => clauses::run(&args, cli.format.printed()),
+        Command::Findings(args) => findings::run(&args, cli.format.documented()),
         Command::Report(args) => report::run(&args, cli.format.printed()),
         Command::Schema(args) => schema::run(&args, cli.format.printed()),
         Command::Serve(args) => {

@@ -1,0 +1,210 @@
+//! `countersign findings`: where the source documents contradict themselves, leave something open, or cannot be kept.
+
+use std::fmt::Write as _;
+
+use clap::ValueEnum as _;
+use countersign_clauses::findings::{self, Finding, Kind, Refuted, Severity, ShownBy};
+use serde_json::json;
+
+use super::clauses::hanging;
+use crate::answer::{Answer, DocumentFormat, Status};
+use crate::arguments::Protocol;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign findings                                  all of them, by protocol
+  countersign findings AQL-F2                           one, with its witness and a wording that mends it
+  countersign findings AQL-F2 --format markdown         the same, for the tracker of the document
+  countersign findings --protocol aaep --format json
+  countersign findings --refuted                        what looked like one, and the passage against it";
+
+/// What to show.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Explain this finding, such as AAEP-F5
+    id: Option<String>,
+    /// Only the findings on this protocol
+    #[arg(long, value_enum, conflicts_with = "id")]
+    protocol: Option<Protocol>,
+    /// What looked like a finding, and why it is none
+    #[arg(long, conflicts_with = "id")]
+    refuted: bool,
+}
+
+/// Runs the command. It judges nothing, so an answer always holds.
+///
+/// # Errors
+///
+/// An unknown finding, with the ids that look most like it.
+pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
+    let is_wanted = |protocol: &str| {
+        args.protocol.is_none_or(|it| {
+            it.to_possible_value()
+                .is_some_and(|it| it.get_name() == protocol)
+        })
+    };
+    let status = Status::Holds;
+    if args.refuted {
+        let refuted = findings::refuted().iter();
+        let refuted: Vec<&Refuted> = refuted.filter(|it| is_wanted(&it.protocol)).collect();
+        let text = match format {
+            DocumentFormat::Json => return Ok(Answer::json(&json!(refuted), status)),
+            DocumentFormat::Text => refuted.iter().map(|it| refuted_text(it)).collect(),
+            DocumentFormat::Markdown => refuted.iter().map(|it| refuted_markdown(it)).collect(),
+        };
+        return Ok(Answer { text, status });
+    }
+    let found: Vec<&Finding> = match &args.id {
+        Some(id) => vec![findings::get(id).map_err(miette::Report::msg)?],
+        None => findings::all()
+            .iter()
+            .filter(|it| is_wanted(it.protocol()))
+            .collect(),
+    };
+    let text = match format {
+        DocumentFormat::Json => return Ok(Answer::json(&json!(found), status)),
+        DocumentFormat::Markdown => found.iter().map(|it| markdown(it)).collect(),
+        DocumentFormat::Text if args.id.is_some() => found.iter().map(|it| explain(it)).collect(),
+        DocumentFormat::Text => list(&found),
+    };
+    Ok(Answer { text, status })
+}
+
+/// A line for each, and how many there are of each severity.
+fn list(found: &[&Finding]) -> String {
+    let mut text = String::new();
+    for group in found.chunk_by(|one, next| one.protocol() == next.protocol()) {
+        let _ = writeln!(text, "{}\n", group[0].protocol());
+        for finding in group {
+            let (severity, kind) = (severity(finding), kind(finding));
+            let head = format!("{:<8}  {severity:<16}  {kind:<13}  ", finding.id);
+            text += &hanging(&head, &finding.title);
+        }
+        text.push('\n');
+    }
+    let count = |it| {
+        found
+            .iter()
+            .filter(|finding| finding.severity == it)
+            .count()
+    };
+    let (harm, other) = (count(Severity::Harm), count(Severity::Interoperability));
+    let executed = found.iter().filter(|finding| finding.executed).count();
+    let _ = writeln!(
+        text,
+        "{} findings: {harm} of harm, {other} of interoperability; tests execute what shows {executed} of them\n\
+         countersign findings ID explains one, countersign findings --refuted lists what is none",
+        found.len(),
+    );
+    text
+}
+
+/// One in full.
+fn explain(finding: &Finding) -> String {
+    let (severity, kind) = (severity(finding), kind(finding));
+    let mut text = format!("{}  {severity}, {kind}\n\n", finding.id);
+    text += &hanging("  ", &finding.title);
+    text += &hanging("  Sections: ", &finding.sections.join(", "));
+    text += "\nWhat goes wrong\n";
+    text += &hanging("  ", &finding.wrong);
+    let _ = writeln!(text, "\n{}", shown_by(finding));
+    for line in finding.witness.lines() {
+        text += &hanging("  ", line);
+    }
+    if !finding.readings.is_empty() {
+        text += "\nIt can be taken as\n";
+        for reading in &finding.readings {
+            text += &hanging("  ", reading);
+        }
+    }
+    text += "\nA wording that mends it\n";
+    text += &hanging("  ", &finding.repair);
+    text += "\nWhat a model has to hold to show it\n";
+    text += &hanging("  ", &finding.modelled);
+    text += "\nThe clauses that it concerns\n";
+    for (id, level, gist) in clauses(finding) {
+        text += &hanging(&format!("  {id:<13}  {level:<8}  "), gist);
+    }
+    text
+}
+
+/// One as an issue for the tracker of the document.
+fn markdown(finding: &Finding) -> String {
+    let mut text = format!("## {} {}\n\n", finding.id, finding.title);
+    let (severity, kind) = (severity(finding), kind(finding));
+    let _ = writeln!(
+        text,
+        "{kind}, {severity}. Sections {}.\n",
+        finding.sections.join(", ")
+    );
+    let _ = writeln!(text, "{}\n\n### {}\n", finding.wrong, shown_by(finding));
+    for line in finding.witness.lines() {
+        let _ = writeln!(text, "> {line}  ");
+    }
+    if !finding.readings.is_empty() {
+        text += "\n### It can be taken as\n\n";
+        for reading in &finding.readings {
+            let _ = writeln!(text, "- {reading}");
+        }
+    }
+    let _ = writeln!(text, "\n### A wording that mends it\n\n{}", finding.repair);
+    text += "\n### The clauses that it concerns\n\n";
+    for (id, level, gist) in clauses(finding) {
+        let _ = writeln!(text, "- {id} {level}: {gist}");
+    }
+    text + "\n"
+}
+
+fn clauses(finding: &Finding) -> impl Iterator<Item = (&str, &str, &str)> {
+    finding.clauses.iter().filter_map(|id| {
+        let clause = countersign_clauses::get(id.as_str()).ok()?;
+        Some((id.as_str(), clause.level.as_str(), clause.gist.as_str()))
+    })
+}
+
+fn refuted_text(refuted: &Refuted) -> String {
+    let head = format!("{:<14}  ", refuted.protocol);
+    hanging(&head, &refuted.title)
+        + &hanging("  claim:   ", &refuted.claim)
+        + &hanging("  refuted: ", &refuted.because)
+        + "\n"
+}
+
+fn refuted_markdown(refuted: &Refuted) -> String {
+    let Refuted {
+        protocol,
+        title,
+        claim,
+        because,
+    } = refuted;
+    format!("## {protocol}: {title}\n\nClaim: {claim}\n\nRefuted: {because}\n\n")
+}
+
+fn severity(finding: &Finding) -> &'static str {
+    match finding.severity {
+        Severity::Harm => "harm",
+        Severity::Interoperability => "interoperability",
+    }
+}
+
+fn kind(finding: &Finding) -> &'static str {
+    match finding.kind {
+        Kind::Contradiction => "contradiction",
+        Kind::Gap => "gap",
+        Kind::Defect => "defect",
+    }
+}
+
+fn shown_by(finding: &Finding) -> String {
+    let what = match finding.shown_by {
+        ShownBy::Run => "A run",
+        ShownBy::Instance => "An instance",
+    };
+    let how = if finding.executed {
+        "a test executes it"
+    } else {
+        "no test executes it yet"
+    };
+    format!("{what} that shows it ({how})")
+}
