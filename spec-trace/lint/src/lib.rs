@@ -45,7 +45,7 @@ use std::io::{self, BufRead};
 use crate::json::tree::Room;
 use crate::lines::{Lines, Records};
 use ahead::Read;
-use envelope::{NoMessage, Opened, Places, may_be_ours};
+use envelope::{NoMessage, Opened, Places, is_text, may_be_extension, may_be_ours};
 use place::Here;
 use record::{Fault, Record};
 use report::LintReport;
@@ -77,7 +77,7 @@ pub fn judge(
     settings: Settings,
     selection: &Selection,
 ) -> LintReport {
-    let (report, _) = judge_records(&mut Lines::new(input), file, settings, selection);
+    let (report, _) = judge_records(&mut Lines::new(input), true, file, settings, selection);
     report
 }
 
@@ -130,10 +130,15 @@ pub fn judge_numbered(
     selection: &Selection,
 ) -> Result<Numbered, NoMessage> {
     let (start, records) = opened.split();
+    // In a text, a line that is torn is no more than a line of text.
+    let may_be_torn = records.is_err() || !is_text(&start);
     let ((mut report, seen), places) = match records {
-        Ok(mut lines) => (judge_records(&mut lines, file, settings, selection), None),
+        Ok(mut lines) => {
+            let judged = judge_records(&mut lines, may_be_torn, file, settings, selection);
+            (judged, None)
+        }
         Err(mut messages) => {
-            let judged = judge_records(&mut messages, file, settings, selection);
+            let judged = judge_records(&mut messages, may_be_torn, file, settings, selection);
             (judged, Some(messages.into_places()))
         }
     };
@@ -155,6 +160,7 @@ pub fn judge_numbered(
 /// The report, and whether anything was seen that may be a message of the protocol.
 fn judge_records(
     records: &mut (impl Records + Send),
+    may_be_torn: bool,
     file: &str,
     settings: Settings,
     selection: &Selection,
@@ -163,6 +169,7 @@ fn judge_records(
         linter: Linter::with(settings),
         selection,
         selected_from: None,
+        may_be_torn,
         seen: false,
     };
     if selection.since.is_some() {
@@ -205,6 +212,8 @@ struct Reading<'a> {
     selection: &'a Selection,
     /// The first line of the time that is asked about.
     selected_from: Option<u64>,
+    /// Whether what is no record may be a message that is torn.
+    may_be_torn: bool,
     /// Whether there was something that may be a message of the protocol.
     seen: bool,
 }
@@ -219,7 +228,8 @@ impl Reading<'_> {
     }
 
     fn take(&mut self, here: Here<'_>, record: &Record<'_>, faults: Vec<Fault>) {
-        self.seen = true;
+        let is_other = matches!(record, Record::Foreign { .. });
+        self.seen = self.seen || !is_other || may_be_extension(here.bytes());
         let session = record.session();
         if !self.selection.wants(session) {
             if let Record::Event(event) = record {
@@ -235,7 +245,7 @@ impl Reading<'_> {
     }
 
     fn broken(&mut self, here: Here<'_>, mut fault: Fault, ended: bool) {
-        self.seen = self.seen || may_be_ours(here.bytes());
+        self.seen = self.seen || self.may_be_torn && may_be_ours(here.bytes());
         if !ended {
             fault.message = format!(
                 "the input ends in the middle of a record: {}",

@@ -97,6 +97,28 @@ fn cloud_event(line: &str) -> String {
     format!(r#"{{"specversion":"1.0","type":"com.example","id":"1","source":"/a","data":{line}}}"#)
 }
 
+fn cloud_event_in_base64(line: &str) -> String {
+    let data = BASE64_STANDARD.encode(line);
+    format!(
+        r#"{{"specversion":"1.0","type":"com.example","id":"1","source":"/a","data_base64":"{data}"}}"#
+    )
+}
+
+/// What a cloud event holds in base64 is its data, and what is no base64 is told.
+#[test]
+fn a_cloud_event_may_hold_its_data_in_base64() {
+    for name in [UNASKED, "AAEP-6.1-6_asked-again-while-open.jsonl"] {
+        let text = invalid(name);
+        let lines = text.lines().map(cloud_event_in_base64);
+        let put = lines.collect::<Vec<_>>().join("\n");
+        let (plain, within) = (judged(text.as_bytes()), judged(put.as_bytes()));
+        assert_eq!(said(&within), said(&plain), "{name}");
+        let broken = put.replacen("data_base64\":\"", "data_base64\":\"~", 1);
+        let first = &judged(broken.as_bytes()).violations[0];
+        assert!(first.message.contains("no base64"), "{}", first.message);
+    }
+}
+
 fn pretty(lines: &[&str]) -> String {
     let value = |line: &&str| match serde_json::from_str::<Value>(line) {
         // A name that comes twice is to stay so.
@@ -543,10 +565,41 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
             "--message /p/q",
         ),
         ("{\"level\":\"info\"}\n", "JSON of another kind"),
+        // What only speaks of messages holds none, and neither does what holds them for somebody else.
+        (
+            "import json\n# {\"type\": \"confirmation.reply\"}\nsend(\"aaep:agent.session.started\")\n",
+            "Python",
+        ),
+        (
+            "# Readme\n\nUse `aaep:`.\n{\"type\": \"confirmation.reply\", ...}\n",
+            "plain text",
+        ),
+        ("\u{1}\0aaep:\nconfirmation.reply\n\0", "binary"),
+        (
+            "{\"jsonrpc\":\"2.0\",\"params\":{\"type\":\"aaep:agent.session.sta",
+            "JSON-RPC",
+        ),
+        (
+            "{\"jsonrpc\":\"2.0\"}\n{\"jsonrpc\":\"2.0\",\"params\":{\"type\":\"aaep:ag",
+            "JSON-RPC",
+        ),
+        ("{\"type\":\"module\",\"name\":\"aaep:\"}", "JSON of another kind"),
+        (
+            "{\"@context\":\"https://schema.org\",\"dir\":\"/tmp\"}",
+            "JSON of another kind",
+        ),
     ] {
         let why = judged_as(text.as_bytes(), &How::default()).expect_err(text);
         assert!(why.contains(what), "{text}: {why}");
         assert!(why.contains("--from"), "{why}");
+    }
+    // One message, even a torn one at the beginning, makes the rest findings.
+    for text in [
+        "{\"type\":\"aaep:agent.session.sta",
+        "{\"dir\":\"out\",\"message\":{\"type\":\"aaep:ag\n# Readme\n",
+        "# Readme\n{\"type\":\"aaep:agent.session.started\"}\n",
+    ] {
+        assert_eq!(judged(text.as_bytes()).verdict, Verdict::Violating, "{text}");
     }
     let why = judged_as(b"\x89PNG\r\n\x1a\n\0\0", &How::default()).expect_err("an image");
     assert!(why.contains("image"), "{why}");

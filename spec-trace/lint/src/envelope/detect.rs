@@ -7,17 +7,13 @@ use super::logs::head;
 use super::values::part;
 use super::{Envelope, Mapping};
 
-/// What stands in messages of the protocol, and seldom elsewhere.
-const SIGNS: [&str; 5] = [
+/// What the types of messages begin with.
+const SIGNS: [&str; 4] = [
     "aaep:",
     "confirmation.reply",
     "clarification.reply",
-    "aaep-protocol.org",
-    "\"dir\"",
+    "https://aaep-protocol.org/",
 ];
-
-/// Members by which a record is told that lacks its type.
-const MEMBERS: [&str; 6] = ["type", "dir", "_raw", "event_id", "@context", "reply_token"];
 
 /// The envelope of a file that begins like this.
 pub fn envelope(start: &[u8]) -> Envelope {
@@ -99,7 +95,7 @@ fn first(start: &[u8]) -> &[u8] {
 
 fn mapped(value: &[u8]) -> Option<Envelope> {
     let has = |name| part(value, name).is_ok_and(|it| it.is_some());
-    if has("specversion") && has("data") {
+    if has("specversion") && (has("data") || has("data_base64")) {
         return Some(Envelope::CloudEvents);
     }
     let is_text = |at: std::ops::Range<usize>| value[at].starts_with(b"\"");
@@ -123,14 +119,41 @@ fn trimmed(start: &[u8]) -> &[u8] {
     start.trim_ascii_start()
 }
 
-/// Whether what could not be read may have been a message: a file that holds nothing else is another file.
+/// Whether an object that is no record, or is torn, may have been a message: a file that holds nothing else is another file. Only its own
+/// members tell: what stands deeper is of whatever holds it.
 pub fn may_be_ours(bytes: &[u8]) -> bool {
-    match serde_json::from_slice::<Value>(bytes) {
-        Ok(value) => MEMBERS.iter().any(|name| value.get(name).is_some()),
-        Err(_) => SIGNS
-            .iter()
-            .any(|sign| memmem::find(bytes, sign.as_bytes()).is_some()),
-    }
+    let value = trimmed(bytes);
+    let has = |name, fits: fn(&[u8]) -> bool| {
+        let at = part(value, name);
+        at.map_or(true, |at| at.is_some_and(|at| fits(&value[at])))
+    };
+    let is_type = |name: &[u8]| {
+        let mut signs = SIGNS.iter();
+        name.strip_prefix(b"\"")
+            .is_some_and(|name| signs.any(|sign| name.starts_with(sign.as_bytes())))
+    };
+    value.starts_with(b"{")
+        && (has("type", is_type)
+            || has("dir", |it| [&b"\"in\""[..], b"\"out\""].contains(&it))
+            || has("@context", |it| memmem::find(it, b"aaep-protocol.org").is_some())
+            || has("event_id", |it| it.starts_with(b"\""))
+            || has("reply_token", |_| true)
+            || has("_raw", |_| true))
+}
+
+/// Whether a message of another type has anything besides that type which makes it one: other JSON has types, too.
+pub fn may_be_extension(bytes: &[u8]) -> bool {
+    let value = trimmed(bytes);
+    let at = |name| part(value, name).ok().flatten();
+    // Types of extensions have a prefix.
+    let is_prefixed = at("type").is_some_and(|at| value[at].contains(&b':'));
+    let names = ["session_id", "subscription_id"];
+    is_prefixed || names.iter().any(|name| at(name).is_some()) || may_be_ours(bytes)
+}
+
+/// Whether a file that begins like this is text on whose lines objects may stand by chance.
+pub fn is_text(start: &[u8]) -> bool {
+    !trimmed(start).starts_with(b"{")
 }
 
 /// A file in which there is no message.
@@ -181,6 +204,9 @@ fn looks_like(start: &[u8]) -> Option<String> {
     if text.is_empty() {
         return None;
     }
+    if part(first(start), "jsonrpc").is_ok_and(|it| it.is_some()) {
+        return Some(JSON_RPC.to_owned());
+    }
     let starts = |words: &[&str]| {
         let lines = text.split(|it| *it == b'\n').take(50);
         let mut lines = lines.map(<[u8]>::trim_ascii_start);
@@ -207,9 +233,11 @@ fn looks_like(start: &[u8]) -> Option<String> {
     Some(what.to_owned())
 }
 
+const JSON_RPC: &str = "JSON-RPC, which is another protocol";
+
 fn json_like(value: &Value) -> Option<String> {
     if value.get("jsonrpc").is_some() {
-        return Some("JSON-RPC, which is another protocol".to_owned());
+        return Some(JSON_RPC.to_owned());
     }
     let within = pointer_to_message(value, 4);
     within.map_or_else(

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Deserialize;
 
 use super::values::part;
@@ -36,6 +37,9 @@ pub struct Mapping {
     /// Whether a message that does not end with a line feed goes on in the next value.
     #[serde(skip)]
     has_parts: bool,
+    /// Whether the message may stand in `data_base64` instead.
+    #[serde(skip)]
+    has_base64: bool,
 }
 
 /// Which way a message went.
@@ -136,7 +140,11 @@ impl Mapping {
 
     /// That of `CloudEvents`.
     pub(super) fn cloud_events() -> Self {
-        Self::shipped(include_str!("mappings/cloudevents.toml"))
+        let mapping = Self::shipped(include_str!("mappings/cloudevents.toml"));
+        Self {
+            has_base64: true,
+            ..mapping
+        }
     }
 
     fn shipped(text: &str) -> Self {
@@ -154,7 +162,13 @@ impl Mapping {
     /// Puts the message in the place of the value that holds it.
     fn apply(&self, message: &mut Message) -> Result<(), String> {
         let value = &*message.bytes;
-        let Some((found, offset)) = find(Cow::Borrowed(value), &self.message.steps)? else {
+        let found = find(Cow::Borrowed(value), &self.message.steps)?;
+        let in_base64 = if found.is_none() && self.has_base64 {
+            decoded(value)?
+        } else {
+            None
+        };
+        let Some((found, offset)) = found.or(in_base64) else {
             if is_ours(value) {
                 return Ok(());
             }
@@ -212,6 +226,16 @@ impl Mapping {
             format!("{word:?} is no direction: neither in, out, inbound, outbound, nor a word of [directions]")
         })
     }
+}
+
+/// What `data_base64` of a cloud event holds, if it has one.
+fn decoded(value: &[u8]) -> Result<Option<Found<'_>>, String> {
+    let Some(at) = part(value, "data_base64")? else {
+        return Ok(None);
+    };
+    let bytes = BASE64_STANDARD.decode(text_of(&value[at])?);
+    let bytes = bytes.map_err(|error| format!("data_base64 is no base64: {error}"))?;
+    Ok(Some(trimmed(Cow::Owned(bytes), None)))
 }
 
 /// Replies go to the producer, all else comes from it.

@@ -16,6 +16,7 @@ mod values;
 use std::io::{self, BufRead, Cursor, Read as _};
 
 pub use detect::{NoMessage, envelope as told, may_be_ours};
+pub(crate) use detect::{is_text, may_be_extension};
 pub use mapping::{Mapping, MappingError};
 pub use places::Places;
 
