@@ -1,7 +1,7 @@
 //! `countersign lint` from outside: what it takes, what it leaves out, and what it keeps to itself.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
@@ -189,6 +189,66 @@ fn what_comes_before_the_damage_is_judged_and_the_damage_is_told_with_its_place(
             let violations = document["violations"].as_array().expect("violations").len();
             assert_eq!(violations, usize::from(is_irreversible));
         }
+    }
+}
+
+// What is still written.
+
+/// AAEP-A.8-4: a finding is there while the stream goes on, and what it ends with is what the whole stream gets.
+#[test]
+fn a_stream_that_is_written_is_judged_while_it_is() {
+    let stream = session("a", true, 0);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("growing.jsonl");
+    fs::write(&path, "").expect("a file");
+    let mut following = std::process::Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .args(["lint", "--follow", text(&path)])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut said = std::io::BufReader::new(following.stdout.take().expect("piped"));
+    let mut file = fs::OpenOptions::new()
+        .append(true)
+        .open(&path)
+        .expect("a file");
+    let lines: Vec<&str> = stream.lines().collect();
+    let (before, last) = lines.split_at(lines.len() - 1);
+    file.write_all((before.join("\n") + "\n").as_bytes())
+        .expect("room");
+    let mut first = String::new();
+    said.read_line(&mut first).expect("it is said");
+    assert!(first.contains("violation AAEP-A.8-4"), "{first}");
+    file.write_all((last.join("\n") + "\n").as_bytes())
+        .expect("room");
+    fs::remove_file(&path).expect("it is there");
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).expect("it is said");
+    assert_eq!(following.wait().expect("it ends").code(), Some(1));
+    lint(&["-"])
+        .write_stdin(stream.clone())
+        .assert()
+        .stdout((first + &rest).replace(text(&path), "<stdin>"));
+    for (input, status) in [(stream, 1), (session("a", false, 0), 0)] {
+        let once = lint(&["-"])
+            .write_stdin(input.clone())
+            .output()
+            .expect("it runs");
+        let grown = lint(&["--follow", "-"])
+            .write_stdin(input)
+            .output()
+            .expect("it runs");
+        assert_eq!(grown.status.code(), Some(status));
+        assert_eq!(
+            String::from_utf8(grown.stdout),
+            String::from_utf8(once.stdout)
+        );
+    }
+    for wrong in [
+        &["--follow", "-", "--format", "json"][..],
+        &["--follow", "-", "-"],
+        &["--follow", "-", "--redact"],
+    ] {
+        lint(wrong).write_stdin("").assert().code(2);
     }
 }
 

@@ -59,11 +59,23 @@ fn judged<D: Driven>(
     let mut greeted = Greeted::new(recording).expect("it greets");
     let judge = D::judge(greeted.greeting());
     play::<D, _>(&mut greeted, steps, &judge, None::<&mut Others<D>>);
-    let text = lines.borrow().join("\n");
+    let text = drawn(lines.borrow().join("\n"));
     let opened = Opened::new(Cursor::new(text.clone()), &How::default());
     let protocol = Recorded::of_transcript(opened.start()).expect("its greeting names it");
     let report = judge_transcript(opened, protocol, "run", false, &Selection::default());
     (text, report.expect("it is a transcript"))
+}
+
+/// The same, with a token that was drawn for each that the model counts up: it has no randomness, and AQL-3.1-3 asks for that.
+fn drawn(mut text: String) -> String {
+    for count in 0..64_u128 {
+        let counted = format!("_{count:022}\"");
+        if text.contains(&counted) {
+            let drawn = (count + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+            text = text.replace(&counted, &format!("_{drawn:032x}\""));
+        }
+    }
+    text
 }
 
 /// What a report accuses, violations and warnings.
@@ -155,32 +167,26 @@ fn a_gatekeeper_that_keeps_the_rules_is_never_accused() {
     assert_reference_not_accused::<McpAqlDriver>(50_000);
 }
 
-/// Not found are the rules about a MAY or a SHOULD, those about what is left open (named parameters that are absent, sessions, what is
-/// revoked by what, other purposes), and those about answers that are not held to anything yet (the status of a token).
+/// Not found are the rules about a MAY or a SHOULD (limits, how long an expired token is known), those about what is left open (names of
+/// parameters that are not listed, other purposes, what is revoked by what and whether that is logged), and those that show in the status of
+/// a token alone, of which the text says nothing.
 #[test]
 fn a_rule_of_confirmation_tokens_that_is_left_out_shows_in_a_transcript() {
     let (seen, unseen) = found::<McpAqlDriver>();
     let known = [
-        "consumes-on-failure",
-        "consumes-ungated",
         "honours-other-purpose",
-        "binds-nothing",
         "counts-unlisted",
-        "overlooks-listed",
         "takes-wide-tolerance",
-        "expires-early",
         "revokes-others",
         "revokes-unchanged",
-        "honours-other-session",
         "purges-early",
         "revives-after-restart",
-        "exposes-parameters",
         "revokes-unaudited",
         "limits-early",
         "misstates-status",
     ];
     assert_eq!(unseen, known, "{seen:#?}");
-    assert_eq!(seen.len(), 23);
+    assert_eq!(seen.len(), 30);
 }
 
 /// The command, its status and what it writes.
@@ -233,4 +239,33 @@ fn a_file_of_another_kind_is_status_2_and_says_why() {
     );
     let transcript = "pending-action/valid/PA-8_denied-then-allowed.jsonl";
     assert_eq!(command(&[transcript, "--protocol", "mcp-aql"]).0, Some(2));
+}
+
+/// What belongs to streams is refused for transcripts, and a part that does not tell its protocol is told how to say it.
+#[test]
+fn what_does_not_fit_a_transcript_is_said() {
+    let transcript = "pending-action/valid/PA-8_denied-then-allowed.jsonl";
+    for (arguments, word) in [
+        (&["--replies", "all"][..], "--replies is for streams"),
+        (
+            &["--replies-from", transcript],
+            "--replies-from is for streams",
+        ),
+    ] {
+        let (status, text) = command(&[&[transcript], arguments].concat());
+        assert!(status == Some(2) && text.contains(word), "{text}");
+    }
+    assert_eq!(command(&[transcript, "--session", "s1"]).0, Some(0));
+    let (status, text) = command(&[transcript, "--session", "nope"]);
+    assert!(status == Some(3) && text.contains("nope"), "{text}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = folder.path().join("part.jsonl");
+    let whole = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/transcripts/");
+    let whole = std::fs::read_to_string(format!("{whole}{transcript}")).expect("a transcript");
+    let lines: Vec<&str> = whole.lines().skip(2).take(2).collect();
+    std::fs::write(&part, lines.join("\n")).expect("a file");
+    let part = part.to_str().expect("a plain path");
+    let (status, text) = command(&[part]);
+    assert!(status == Some(2) && text.contains("--protocol"), "{text}");
+    assert_eq!(command(&[part, "--protocol", "pending-action"]).0, Some(3));
 }

@@ -99,6 +99,44 @@ fn report_of_nothing(input: &Path, format: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// AAEP-6.1-1, AAEP-A.8-4: what follows from a fault is told with it, in a place of its own.
+#[test]
+fn the_consequences_of_a_finding_are_told_with_it() {
+    let of = |format: &str| {
+        let output = Command::cargo_bin("countersign")
+            .expect("the command is built")
+            .current_dir(here("../traces/several"))
+            .args([
+                "lint",
+                "a22-two-calls-and-the-wrong-token.jsonl",
+                "--format",
+                format,
+            ])
+            .output()
+            .expect("the command runs");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let log: Value = serde_json::from_str(&of("sarif")).expect("JSON");
+    assert!(sarif_schema().is_valid(&log));
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    let told = |result: &&Value| !result["relatedLocations"].is_null();
+    let result = results.iter().find(told).expect("one has a consequence");
+    let related = &result["relatedLocations"][0];
+    assert_eq!(related["physicalLocation"]["region"]["startLine"], 9);
+    assert_ne!(
+        result["locations"][0]["physicalLocation"]["region"]["startLine"],
+        9
+    );
+    let text = related["message"]["text"].as_str().expect("a text");
+    assert!(
+        text.starts_with("a consequence, which breaks AAEP-6.1-1: "),
+        "{text}"
+    );
+    let xml = of("junit");
+    let line = "  its consequence breaks AAEP-6.1-1: a22-two-calls-and-the-wrong-token.jsonl:9: ";
+    assert!(xml.contains(line), "{xml}");
+}
+
 /// A build that fails has to show why where it shows the rest.
 #[test]
 fn an_input_that_cannot_be_read_is_told_in_the_document_that_was_asked_for() {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::baseline::fingerprint;
 use super::envelope::Places;
 pub use super::place::{Excerpt, Here, Place};
 use super::rules::{Rule, Weight};
@@ -112,6 +113,11 @@ impl Finding {
             place.line = self.line;
             self.column = self.column.and_then(|column| place.column(column));
         }
+    }
+
+    /// Says what it is told by in a later run.
+    pub(crate) fn give_fingerprint(&mut self) {
+        self.fingerprint = fingerprint(self);
     }
 
     /// What to show of its line, where that may be shown.

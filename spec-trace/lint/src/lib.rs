@@ -19,6 +19,7 @@ pub mod baseline;
 pub mod compression;
 pub mod envelope;
 pub mod finding;
+pub mod growing;
 pub mod harness;
 pub mod input;
 pub mod json;

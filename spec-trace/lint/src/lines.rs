@@ -102,6 +102,14 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
+    /// The same, where so many lines came before.
+    pub(crate) fn behind(input: R, number: u64) -> Self {
+        Self {
+            number,
+            ..Self::new(input)
+        }
+    }
+
     /// How many lines were taken so far.
     pub fn taken(&self) -> u64 {
         self.number

@@ -44,12 +44,7 @@ impl Protocol {
     /// The protocol of a transcript that begins like this: its greeting names it, else its requests tell it. `None` for what is
     /// no transcript.
     pub fn of_transcript(start: &[u8]) -> Option<Self> {
-        let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
-        let lines = start.split(|byte| *byte == b'\n').map(without_arrow);
-        let mut lines = lines.filter(|line| !line.trim_ascii().is_empty());
-        // A line that is cut off, or no JSON, tells nothing more.
-        let requests = std::iter::from_fn(|| serde_json::from_slice::<Value>(lines.next()?).ok());
-        requests.take(TELLING_LINES).find_map(|request| {
+        values(start).find_map(|request| {
             let event = request.get("event").and_then(Value::as_str);
             if event.is_some_and(|event| event.starts_with("TOKEN_")) {
                 return Some(Self::McpAql);
@@ -65,6 +60,35 @@ impl Protocol {
             }
         })
     }
+
+    /// Whether what begins like this has requests or responses of the driver protocol in it, of whatever protocol.
+    pub(crate) fn is_transcript(start: &[u8]) -> bool {
+        let is_line = |value: &Value| {
+            let has = |name: &str| value.get(name).is_some();
+            has("id") && (has("op") || has("outputs")) || has("op") && has("now")
+        };
+        values(start).any(|value| is_line(&value))
+    }
+}
+
+/// The first values of a file: lines with arrows or without, or the items of an array. One that is cut off, or no JSON, ends them.
+fn values(start: &[u8]) -> impl Iterator<Item = Value> {
+    let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let start = start.trim_ascii_start();
+    let mut rest = start.strip_prefix(b"[").unwrap_or(start);
+    let values = std::iter::from_fn(move || {
+        rest = without_arrow(behind_comma(rest));
+        let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
+        let value = values.next()?.ok()?;
+        rest = &rest[values.byte_offset()..];
+        Some(value)
+    });
+    values.take(TELLING_LINES)
+}
+
+fn behind_comma(rest: &[u8]) -> &[u8] {
+    let rest = rest.trim_ascii_start();
+    rest.strip_prefix(b",").unwrap_or(rest)
 }
 
 /// So many lines at most are looked at for one that tells the protocol.
@@ -88,6 +112,17 @@ mod tests {
         assert_eq!(of(calls), Some(Protocol::McpAql));
         let entry = "{\"timestamp\":\"2026-05-24T14:22:20Z\",\"event\":\"TOKEN_ISSUED\"}";
         assert_eq!(of(entry), Some(Protocol::McpAql));
+        let items = format!("[\n  {entry},\n  {entry}\n]");
+        assert_eq!(of(&items), Some(Protocol::McpAql));
+        let indented = "  → {\"id\":2,\"op\":\"tick\"}\r\n  → {\"id\":3,\"op\":\"decide\"}";
+        assert_eq!(of(indented), Some(Protocol::PendingAction));
+        for (text, is_one) in [
+            ("[{\"id\":2,\"op\":\"tick\"}", true),
+            ("← {\"id\":2,\"outputs\":[]}", true),
+            ("{\"id\":2,\"error\":\"no\"}", false),
+        ] {
+            assert_eq!(Protocol::is_transcript(text.as_bytes()), is_one, "{text}");
+        }
         for other in [
             "",
             "plain text",

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::baseline::{self, Known};
+use super::baseline::Known;
 use super::envelope::Places;
 use super::finding::{Finding, TiedBy};
 
@@ -109,7 +109,7 @@ impl LintReport {
     /// Gives each finding its fingerprint.
     pub fn fingerprint(&mut self) {
         for finding in self.violations.iter_mut().chain(&mut self.warnings) {
-            finding.fingerprint = baseline::fingerprint(finding);
+            finding.give_fingerprint();
         }
     }
 

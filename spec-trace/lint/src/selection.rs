@@ -50,15 +50,11 @@ impl Selection {
     /// Takes out of the report what was not asked for. `from` is the line of the first record in the time that is asked
     /// about.
     pub fn apply(&self, from: Option<u64>, report: &mut LintReport) {
-        let from = if self.since.is_none() { Some(0) } else { from };
-        let asked = |finding: &Finding| {
-            from.is_some_and(|from| finding.line >= from)
-                && self.names(finding.clause, &finding.also)
-        };
+        let asked = |finding: &Finding| self.asks_for(from, finding);
         report.violations.retain(asked);
         report.warnings.retain(asked);
         report.not_judged.retain(|it| self.names(it.clause, &[]));
-        if from.is_none() && report.records > 0 {
+        if self.since.is_some() && from.is_none() && report.records > 0 {
             report.not_judged.push(NotJudged {
                 clause: "AAEP-EV-3",
                 reason: "no record was sent at that time or later".to_owned(),
@@ -67,6 +63,12 @@ impl Selection {
         }
         report.not_judged.extend(self.unjudged());
         report.settle();
+    }
+
+    /// Whether a finding is asked for, where `from` is the line of the first record in the time that is asked about.
+    pub(crate) fn asks_for(&self, from: Option<u64>, finding: &Finding) -> bool {
+        let is_then = self.since.is_none() || from.is_some_and(|from| finding.line >= from);
+        is_then && self.names(finding.clause, &finding.also)
     }
 
     fn names(&self, clause: &str, also: &[&str]) -> bool {

@@ -167,6 +167,25 @@ impl Linter {
         all
     }
 
+    /// What is found and holds whatever comes: either way, and once a reply has come what holds with replies. Each grows alone.
+    pub(crate) fn settled(&self) -> [&[Finding]; 2] {
+        let recorded = if self.replies_seen {
+            self.shared.recorded.findings()
+        } else {
+            &[]
+        };
+        [self.shared.notes.findings(), recorded]
+    }
+
+    /// What is found and holds if no reply comes.
+    pub(crate) fn found_without_replies(&self) -> &[Finding] {
+        if self.replies_seen {
+            &[]
+        } else {
+            self.shared.unseen.findings()
+        }
+    }
+
     /// All that can make a difference to what the judge will say of what is still to come: see [`super::memory`].
     pub fn memory(&self) -> Vec<u8> {
         let Self {

@@ -583,7 +583,14 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
             "{\"jsonrpc\":\"2.0\"}\n{\"jsonrpc\":\"2.0\",\"params\":{\"type\":\"aaep:ag",
             "JSON-RPC",
         ),
-        ("{\"type\":\"module\",\"name\":\"aaep:\"}", "JSON of another kind"),
+        (
+            "{\"id\":2,\"op\":\"reset\",\"now\":\"2026-05-24T14:22:20Z\"}\n{\"id\":2,\"outputs\":[]}\n",
+            "--protocol mcp-aql or pending-action",
+        ),
+        (
+            "{\"type\":\"module\",\"name\":\"aaep:\"}",
+            "JSON of another kind",
+        ),
         (
             "{\"@context\":\"https://schema.org\",\"dir\":\"/tmp\"}",
             "JSON of another kind",
@@ -599,7 +606,11 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
         "{\"dir\":\"out\",\"message\":{\"type\":\"aaep:ag\n# Readme\n",
         "# Readme\n{\"type\":\"aaep:agent.session.started\"}\n",
     ] {
-        assert_eq!(judged(text.as_bytes()).verdict, Verdict::Violating, "{text}");
+        assert_eq!(
+            judged(text.as_bytes()).verdict,
+            Verdict::Violating,
+            "{text}"
+        );
     }
     let why = judged_as(b"\x89PNG\r\n\x1a\n\0\0", &How::default()).expect_err("an image");
     assert!(why.contains("image"), "{why}");

@@ -67,10 +67,15 @@ const PENDING_ACTION: &[Fault] = &[
     fault("PA-6_denial-not-in-the-transcript", 8, Warning),
     fault("PA-7_expired-and-runs", 10, Violation),
     fault("PA-7_allowed-a-moment-too-late", 8, Violation),
+    fault("PA-7_allowed-though-told-to-have-expired", 10, Violation),
     fault("PA-8_allowed-again-and-runs-again", 10, Violation),
     fault("PA-8_denied-then-allowed", 10, Violation),
     fault("PA-8_runs-again-behind-a-restart", 10, Violation),
     fault("PA-9_label-shows-the-id", 6, Warning),
+    fault("PA-9_message-shows-the-arguments", 6, Warning),
+    fault("PA-9_label-of-400-characters", 6, Warning),
+    fault("PA-10_event-of-another-time", 6, Violation),
+    fault("PA-10_confirmation-of-nothing", 8, Violation),
     fault("PA-10_executed-and-not-told", 10, Violation),
     fault("PA-10_denied-and-not-told", 8, Violation),
     fault("PA-10_decision-of-another-name-told", 8, Violation),
@@ -95,6 +100,7 @@ const MCP_AQL: &[Fault] = &[
     fault("AQL-4.1-1_good-token-is-unknown", 8, Violation),
     fault("AQL-5.1-3_expired-token-is-taken", 8, Violation),
     fault("AQL-5.1-7_good-token-has-expired", 8, Violation),
+    fault("AQL-5.1-7_taken-later-than-one-has-expired", 12, Violation),
     fault("AQL-6.1-1_token-is-taken-twice", 10, Violation),
     fault("AQL-6.1-1_token-is-taken-behind-a-restart", 12, Violation),
     fault("AQL-4.1-3_good-token-was-used", 8, Violation),
@@ -105,7 +111,9 @@ const MCP_AQL: &[Fault] = &[
     ),
     fault("AQL-4.1-5_token-of-other-parameters-is-taken", 8, Violation),
     fault("AQL-4.1-5_order-of-members-is-no-other-call", 8, Violation),
+    fault("AQL-4.1-5_list-that-names-none-binds-all", 10, Violation),
     fault("AQL-4.1-6_token-of-another-adapter-is-taken", 8, Violation),
+    fault("AQL-5.4-1_token-of-another-session-is-taken", 8, Warning),
     fault(
         "AQL-5.4-2_token-of-an-ended-session-is-taken",
         10,
@@ -128,14 +136,32 @@ const MCP_AQL: &[Fault] = &[
     fault("AQL-2.2-2_token-of-seven-characters", 6, Violation),
     fault("AQL-3.1-1_token-too-short-for-128-bits", 6, Violation),
     fault("AQL-3.1-1_token-is-issued-again", 8, Violation),
+    fault("AQL-3.1-1_few-kinds-of-characters", 6, Violation),
+    fault("AQL-3.1-1_tokens-are-counted-up", 8, Violation),
+    fault("AQL-3.3-1_success-is-true", 6, Violation),
+    fault("AQL-3.3-1_another-code", 6, Violation),
     fault("AQL-3.3-1_no-reasons", 6, Violation),
     fault("AQL-3.3-1_another-operation", 6, Violation),
     fault("AQL-4.2-1_failure-without-message", 10, Violation),
     fault("AQL-7.1-2_used-token-has-expired", 10, Violation),
+    fault("AQL-7.1-2_code-of-its-own", 10, Violation),
+    fault(
+        "AQL-7.1-2_invalid-where-codes-are-configured",
+        10,
+        Violation,
+    ),
     fault("AQL-6.3-1_failure-tells-a-parameter", 10, Warning),
+    fault("AQL-6.3-1_failure-tells-what-the-token-is-for", 8, Warning),
+    fault("AQL-5.1-1_expired-at-issue", 6, Violation),
     fault("AQL-5.1-1_token-lives-sixteen-minutes", 6, Violation),
     fault("AQL-5.1-1_token-lives-longer-than-asked", 6, Violation),
     fault("AQL-6.4-1_entry-without-outcome", 6, Violation),
+    fault("AQL-6.4-1_entry-of-another-operation", 8, Violation),
+    fault("AQL-6.4-1_entry-of-another-adapter", 8, Violation),
+    fault("AQL-6.4-1_entry-of-another-token", 8, Violation),
+    fault("AQL-6.4-1_entry-of-another-time", 8, Violation),
+    fault("AQL-6.4-1_entry-of-another-outcome", 8, Violation),
+    fault("AQL-6.4-1_given-back-and-not-logged", 8, Violation),
     fault("AQL-6.4-1_issued-and-not-logged", 6, Violation),
     fault("AQL-6.4-1_redeemed-and-not-logged", 8, Violation),
     fault("AQL-5.1-6_long-tolerance-without-a-warning", 8, Warning),
@@ -356,6 +382,159 @@ fn requests_written_ahead_and_arrows_change_nothing() {
     let ahead = [requests, responses].concat().join("\n");
     let report = lint(&ahead, None).expect("it is a transcript");
     assert_eq!(places(&report.violations), [("PA-5", 2 * count as u64)]);
+}
+
+/// Blanks before an arrow, an array, and a greeting that declares nothing: all of them are read.
+#[test]
+fn a_transcript_may_be_laid_out_otherwise() {
+    let name = "PA-5_denied-and-runs";
+    let text = read("pending-action", "invalid", name);
+    let lines: Vec<&str> = text.lines().collect();
+    let indented = lines.join("\r\n  → ");
+    let array = format!("[\n  {}\n]\n", lines.join(",\n  "));
+    let (before, greeting) = (lines[0], "{\"id\":1,\"name\":\"ledger 1.0\"}");
+    let silent = [&[before, greeting], &lines[2..]].concat().join("\n");
+    for (text, line) in [(indented, 8), (array, 9), (silent, 8)] {
+        let report = lint(&text, None).expect("it is a transcript");
+        assert_eq!(places(&report.violations), [("PA-5", line)], "{text}");
+        assert_eq!(report.damage, None);
+    }
+    let entries = read(
+        "mcp-aql-entries",
+        "invalid",
+        "AQL-4.1-4_taken-for-another-operation",
+    );
+    let entries: Vec<&str> = entries.lines().collect();
+    let array = format!("[{}]", entries.join(","));
+    let report = lint(&array, None).expect("it is a log");
+    assert_eq!(places(&report.violations), [("AQL-4.1-4", 1)]);
+}
+
+/// AQL-6.3-1: a message that is the same whatever the parameters are tells none of them, be one of them a word of it.
+#[test]
+fn a_word_that_stands_in_every_message_is_no_value() {
+    let text = read("mcp-aql", "valid", "AQL-6.3-1_failure-tells-a-parameter");
+    let text = text.replace("The token is not for gadgets.", "It is for something else.");
+    assert!(text.contains("something"));
+    for repo in ["gadgets", "something", "else. It is"] {
+        let report = lint(&text.replace("sprockets", repo), None).expect("it is a transcript");
+        assert_eq!(places(&report.warnings), [], "{repo}");
+    }
+    // What is no word does not stand there by chance.
+    let text = text.replace("something else", "acme-1/tools");
+    let text = text.replace("sprockets", "acme-1/tools");
+    let report = lint(&text, None).expect("it is a transcript");
+    assert_eq!(places(&report.warnings), [("AQL-6.3-1", 10)]);
+}
+
+/// PA-8: what was settled and runs behind an older state leaves the verdict open, as the host may have guarded it.
+#[test]
+fn what_runs_again_behind_an_older_state_is_no_good_verdict() {
+    let text = read(
+        "pending-action",
+        "valid",
+        "PA-8_runs-again-behind-a-restart",
+    );
+    let lines: Vec<&str> = text.lines().collect();
+    let (asked, ran) = (lines[6], lines[7]);
+    assert!(ran.contains("\"perform\""));
+    let back = [
+        "{\"id\":90,\"op\":\"rollback\",\"now\":\"2026-05-24T14:22:20.000Z\",\"snapshot\":\"s\"}",
+        "{\"id\":90,\"outputs\":[]}",
+    ];
+    let again = [asked, ran].map(|line| {
+        let line = line.replacen("\"id\":4", "\"id\":91", 1);
+        line.replace("decided_pa_one", "decided_again")
+            .replace("msg_2", "msg_9")
+    });
+    let whole = [&lines[..8], &back, &[&*again[0], &*again[1]]].concat();
+    let report = lint(&whole.join("\n"), None).expect("it is a transcript");
+    let open = report.not_judged.iter().find(|it| it.owed).expect("open");
+    assert!(
+        open.clause == "PA-8" && open.reason.starts_with("on line 12 "),
+        "{}",
+        open.reason
+    );
+    let (violations, warnings, verdict) = told(&report);
+    assert_eq!(
+        (violations, warnings, verdict),
+        (vec![], vec![], Verdict::Inconclusive)
+    );
+    let report = lint(&whole[..10].join("\n"), None).expect("it is a transcript");
+    assert_eq!(report.verdict, Verdict::Conforming);
+}
+
+/// A session that nothing is about leaves the verdict open, as in streams of AAEP.
+#[test]
+fn a_session_that_is_not_in_it_is_told() {
+    for (protocol, name, known) in [
+        ("pending-action", "PA-5_denied-and-runs", "s1"),
+        (
+            "mcp-aql",
+            "AQL-5.4-2_token-of-an-ended-session-is-taken",
+            "s1",
+        ),
+    ] {
+        let text = read(protocol, "valid", name);
+        for (session, verdict) in [
+            (known, Verdict::Conforming),
+            ("nope", Verdict::Inconclusive),
+        ] {
+            let selection = Selection {
+                sessions: vec![session.to_owned()],
+                ..Selection::default()
+            };
+            let opened = Opened::new(Cursor::new(text.clone()), &How::default());
+            let protocol = Protocol::named(protocol).expect("it is one");
+            let report = judge_transcript(opened, protocol, "a", false, &selection);
+            let report = report.expect("it is a transcript");
+            assert_eq!(report.verdict, verdict, "{protocol:?} {session}");
+        }
+    }
+}
+
+/// PA-10: that a question has closed is told once, and what is proposed behind it costs no more for it.
+#[test]
+fn many_questions_that_have_closed_are_told_once_each() {
+    let text = read("pending-action", "valid", "PA-7_expired-and-runs");
+    let lines: Vec<&str> = text.lines().collect();
+    let mut whole: Vec<String> = lines[..4].iter().map(|line| (*line).to_owned()).collect();
+    let many = 10_000;
+    for at in 0..many {
+        for line in &lines[4..6] {
+            let line = line.replace("pa_one", &format!("pa_{at}"));
+            let line = line.replace("msg_1", &format!("msg_{at}"));
+            whole.push(line.replacen("\"id\":3", &format!("\"id\":{}", at + 3), 1));
+        }
+    }
+    for (at, line) in lines[6..8].iter().chain(&lines[6..8]).enumerate() {
+        let line = line.replacen("\"id\":4", &format!("\"id\":{}", many + at), 1);
+        let line = line.replace("14:23:20.001", "14:23:20.002");
+        let (before, _) = line.split_once("\"outputs\":").unwrap_or((&line, ""));
+        let is_response = before.len() < line.len();
+        whole.push(if is_response {
+            format!("{before}\"outputs\":[]}}")
+        } else {
+            line
+        });
+    }
+    let whole = whole
+        .join("\n")
+        .replace(&format!("\"id\":{}", many + 1), &format!("\"id\":{many}"));
+    let whole = whole.replace(
+        &format!("\"id\":{}", many + 3),
+        &format!("\"id\":{}", many + 2),
+    );
+    let report = lint(&whole, None).expect("it is a transcript");
+    assert_eq!(report.damage, None);
+    assert_eq!(report.violations.len(), many);
+    let line = 4 + 2 * many as u64 + 2;
+    assert!(
+        report
+            .violations
+            .iter()
+            .all(|it| (it.clause, it.line) == ("PA-10", line))
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `countersign lint`: recorded streams, judged.
 
+mod follow;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -27,6 +29,7 @@ Examples:
   countersign lint capture.jsonl                       one stream
   countersign lint captures/ extra.jsonl.gz            a folder with all below it, and one more
   producer | countersign lint -                        standard input
+  producer | countersign lint --follow -               each finding as soon as it is final
   countersign lint captures/ --only AAEP-6.4.1-1       one clause; its beginning is a section
   countersign lint big.jsonl.zst --session sess_1 --since 2026-05-24T14:00:00Z
   countersign lint captures/ --write-baseline known.json
@@ -65,6 +68,20 @@ Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an i
 read, not to its end, or is no recording of the protocol; else 3 if a verdict is open: the stream
 ends too early, or nothing that was asked for could be judged; else 0.";
 
+/// What does not go with a stream that is still written.
+const FOLLOWED: [&str; 10] = [
+    "from",
+    "mapping",
+    "message",
+    "time",
+    "direction",
+    "status",
+    "replies_from",
+    "baseline",
+    "write_baseline",
+    "redact",
+];
+
 /// Judges recordings: AAEP streams of events and replies, and transcripts of the other protocols
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -84,6 +101,10 @@ pub struct Args {
     /// Take the replies from this file, and put them between the events of the one stream by time
     #[arg(long, value_name = "FILE")]
     pub replies_from: Option<PathBuf>,
+
+    /// Print each finding when it is final, while the stream is written: one in our format, a file or - (a file until it is removed)
+    #[arg(long, conflicts_with_all = FOLLOWED)]
+    pub follow: bool,
 
     /// Judge this session alone (may be repeated); lines that cannot be read are told all the same
     #[arg(long, value_name = "ID")]
@@ -165,6 +186,9 @@ impl Args {
 /// folder without streams. Broken content is a verdict, not an error. What cannot be read is told with the rest, and programs
 /// get their document also where there is no rest.
 pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
+    if args.follow {
+        return follow::follow(args, format);
+    }
     let known = args
         .baseline
         .as_deref()
@@ -257,6 +281,17 @@ fn judge(
     let protocol = args.protocol_of(opened.start());
     let selection = args.selection(protocol);
     if protocol != Recorded::Aaep {
+        let option = match (replies, args.replies) {
+            (Some(_), _) => Some("--replies-from"),
+            (None, Replies::All) => Some("--replies"),
+            (None, Replies::Found) => None,
+        };
+        if let Some(option) = option {
+            let name = protocol.name();
+            let error =
+                format!("{option} is for streams of AAEP, and this is a transcript of {name}");
+            return Err(unreadable(source, error));
+        }
         return judge_transcript(opened, protocol, &source.name(), args.strict, &selection)
             .map_err(|error| unreadable(source, error.to_string()));
     }

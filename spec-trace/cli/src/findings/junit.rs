@@ -79,11 +79,17 @@ impl Case<'_> {
     }
 }
 
-/// One line for each finding.
+/// One line for each finding, and one behind it for each of its consequences.
 fn listed(file: &str, findings: &[&Finding]) -> String {
-    let lines = findings.iter().map(|it| {
+    let told = |it: &Finding| {
         let file = it.file.as_deref().unwrap_or(file);
         format!("{file}:{}: {}", it.line, it.message)
+    };
+    let lines = findings.iter().flat_map(|it| {
+        let consequences = it.consequences.iter();
+        let consequences = consequences
+            .map(move |it| format!("  its consequence breaks {}: {}", it.clause, told(it)));
+        std::iter::once(told(it)).chain(consequences)
     });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -13,6 +13,7 @@ use countersign_lint::baseline::Known;
 use countersign_lint::finding::Finding;
 use countersign_lint::place::{Excerpt, printable};
 use countersign_lint::report::{LintReport, NotJudged, Outcome};
+use countersign_lint::rules::Weight;
 
 /// The widest a message gets before it is folded, in columns.
 const WIDTH: usize = 110;
@@ -66,27 +67,39 @@ pub fn render(outcome: &Outcome, terminal: Terminal) -> String {
 
 /// The report on one stream as text.
 pub fn render_one(report: &LintReport, terminal: Terminal) -> String {
+    let mut text = render_found(&report.file, true, &report.violations, terminal);
+    text += &render_found(&report.file, false, &report.warnings, terminal);
+    text + &render_verdict(report)
+}
+
+/// Findings in this file as text. With `strict`, warnings are violations.
+pub fn render_found(file: &str, strict: bool, found: &[Finding], terminal: Terminal) -> String {
     let handler = GraphicalReportHandler::new_themed(terminal.theme())
         .with_width(WIDTH)
         .with_links(false)
         .with_context_lines(0);
     let mut text = String::new();
-    findings(&mut text, &handler, report);
-    not_judged(&mut text, report);
-    summary(&mut text, report);
-    text
-}
-
-fn findings(text: &mut String, handler: &GraphicalReportHandler, report: &LintReport) {
-    let violations = report.violations.iter().map(|it| (Severity::Error, it));
-    let warnings = report.warnings.iter().map(|it| (Severity::Warning, it));
-    for (severity, finding) in violations.chain(warnings) {
-        let shown = Shown::new(&report.file, severity, finding);
+    for finding in found {
+        let severity = if strict || finding.weight == Weight::Violation {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let shown = Shown::new(file, severity, finding);
         handler
-            .render_report(text, &shown)
+            .render_report(&mut text, &shown)
             .expect("writing to a string cannot fail");
         text.push('\n');
     }
+    text
+}
+
+/// What a report says behind its findings, as text.
+pub fn render_verdict(report: &LintReport) -> String {
+    let mut text = String::new();
+    not_judged(&mut text, report);
+    summary(&mut text, report);
+    text
 }
 
 fn not_judged(text: &mut String, report: &LintReport) {

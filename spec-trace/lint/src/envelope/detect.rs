@@ -3,6 +3,8 @@
 use memchr::memmem;
 use serde_json::Value;
 
+use crate::protocol::Protocol;
+
 use super::logs::head;
 use super::values::part;
 use super::{Envelope, Mapping};
@@ -135,7 +137,9 @@ pub fn may_be_ours(bytes: &[u8]) -> bool {
     value.starts_with(b"{")
         && (has("type", is_type)
             || has("dir", |it| [&b"\"in\""[..], b"\"out\""].contains(&it))
-            || has("@context", |it| memmem::find(it, b"aaep-protocol.org").is_some())
+            || has("@context", |it| {
+                memmem::find(it, b"aaep-protocol.org").is_some()
+            })
             || has("event_id", |it| it.starts_with(b"\""))
             || has("reply_token", |_| true)
             || has("_raw", |_| true))
@@ -194,6 +198,13 @@ fn looks_like(start: &[u8]) -> Option<String> {
         return Some((*what).to_owned());
     }
     let text = trimmed(start);
+    if Protocol::is_transcript(start) {
+        return Some(format!(
+            "requests and responses of a driver: say --protocol {} or {}",
+            Protocol::McpAql.name(),
+            Protocol::PendingAction.name()
+        ));
+    }
     if let Some(value) = serde_json::Deserializer::from_slice(first(start))
         .into_iter::<Value>()
         .next()

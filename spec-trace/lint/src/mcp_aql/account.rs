@@ -1,18 +1,23 @@
 //! What is known of the adapters, tokens and sessions of a transcript.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::transcript::Fields;
+use serde::de::IgnoredAny;
+
+use crate::transcript::{Fields, text};
 
 /// The longest tolerance that may be set, in milliseconds: nobody knows of one that stands in the settings.
 const LONGEST: i64 = 300_000;
+
+/// Of 32 hexadecimal digits, or 22 characters of 64, fewer differ by chance in one of 10^20 pairs.
+const FEWEST_DIFFERING: usize = 8;
 
 /// A call, as it was asked for.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub adapter: String,
     pub operation: String,
-    /// As they are written.
+    /// As they are written; a text that holds JSON is that JSON.
     pub params: String,
     pub level: u64,
     pub is_quota: bool,
@@ -42,7 +47,7 @@ impl Call {
                 .text("adapter")
                 .unwrap_or_else(|| "default".to_owned()),
             operation: request.text("operation")?,
-            params: request.raw("params")?.to_owned(),
+            params: within(request.raw("params")?),
             level: level?,
             is_quota: request.text("purpose").as_deref() == Some("quota_continue"),
             session: request.text("session_id"),
@@ -107,6 +112,16 @@ pub struct Token {
     pub critical: Option<BTreeSet<String>>,
     /// The least and the greatest tolerance that may count.
     pub tolerance: (i64, i64),
+    /// What the log has called it since the process began.
+    pub id: Option<String>,
+}
+
+impl Token {
+    /// Whether nothing is known that has ended it.
+    pub fn is_live(&self, now: i64) -> bool {
+        let is_left = (self.uses.len() as u64) < self.most_uses;
+        self.end.is_none() && is_left && self.expires_at.is_some_and(|at| now <= at)
+    }
 }
 
 /// An adapter, as it was configured.
@@ -114,7 +129,11 @@ pub struct Token {
 pub struct Adapter {
     tolerance: Option<i64>,
     pub critical: BTreeMap<String, BTreeSet<String>>,
-    pub is_uniform: bool,
+    /// Whether it was told to answer each failed check by its own code, or all alike.
+    pub has_codes: Option<bool>,
+    /// How long past its expiry a token was taken at most, and turned away as expired at least, in milliseconds, each with its line.
+    pub taken_late: Option<(i64, u64)>,
+    pub expired_after: Option<(i64, u64)>,
 }
 
 impl Adapter {
@@ -132,7 +151,7 @@ impl Adapter {
                 .map(|it| it.saturating_mul(1_000));
         }
         if let Some(oracle) = request.text("oracle") {
-            self.is_uniform = oracle == "uniform";
+            self.has_codes = Some(oracle == "codes");
         }
         if let Some(critical) = request.object("critical") {
             let names = critical.names().map(str::to_owned).collect::<Vec<_>>();
@@ -153,9 +172,39 @@ pub struct Account {
     pub ended: BTreeSet<String>,
     /// The greatest time so far.
     pub latest: i64,
+    /// The tokens that were issued last, without their prefixes.
+    recent: VecDeque<String>,
 }
 
+/// So many tokens are held against the next one, as several counters may go side by side.
+const RECENT: usize = 8;
+
 impl Account {
+    /// Whether one of the tokens that were issued last is almost this one: two of chance differ nearly everywhere.
+    pub fn almost_repeats(&mut self, identifier: &str) -> bool {
+        let differing = |it: &String| {
+            let pairs = it.bytes().zip(identifier.bytes());
+            pairs.filter(|(one, other)| one != other).count()
+        };
+        let mut alike = self.recent.iter().filter(|it| it.len() == identifier.len());
+        let repeats = alike.any(|it| (1..FEWEST_DIFFERING).contains(&differing(it)));
+        self.recent.push_back(identifier.to_owned());
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
+        repeats
+    }
+
+    /// What the process alone knows is gone with it.
+    pub fn restart(&mut self) {
+        for token in self.tokens.values_mut() {
+            token.id = None;
+        }
+        for adapter in self.adapters.values_mut() {
+            (adapter.taken_late, adapter.expired_after) = (None, None);
+        }
+    }
+
     /// Ends the tokens that this is said of.
     pub fn end(&mut self, end: End, line: u64, ends: impl Fn(&Token) -> bool) {
         let tokens = self.tokens.values_mut();
@@ -165,4 +214,10 @@ impl Account {
             token.end = Some((end, line));
         }
     }
+}
+
+/// JSON may come as a text of it.
+fn within(raw: &str) -> String {
+    let within = text(raw).filter(|it| serde_json::from_str::<IgnoredAny>(it).is_ok());
+    within.unwrap_or_else(|| raw.to_owned())
 }

@@ -1,5 +1,7 @@
 //! A token that is issued: its form, its life, and what it is bound to.
 
+use std::collections::BTreeSet;
+
 use super::account::{Call, Token};
 use super::{Monitor, accuse, response, rules};
 use crate::transcript::{Exchange, Fields, Found};
@@ -9,18 +11,23 @@ const FEWEST: usize = 22;
 
 impl Monitor {
     pub(super) fn issued(&mut self, exchange: &Exchange<'_>, call: &Call, found: &mut Found) {
-        let Some(error) = response(exchange).and_then(|it| it.object("error")) else {
+        let Some(response) = response(exchange) else {
             return;
         };
-        if error.text("code").as_deref() != Some("CONFIRMATION_REQUIRED") {
+        let error = response.object("error").unwrap_or_default();
+        let details = error.object("details").unwrap_or_default();
+        let name = details.text("confirmation_token");
+        // What tells of a failed check may name the token that came with the call.
+        let is_issue = error.text("code").as_deref() == Some("CONFIRMATION_REQUIRED")
+            || call.token.is_none() && name.is_some();
+        if !is_issue {
             return;
         }
-        let details = error.object("details").unwrap_or_default();
-        Self::says_all(exchange, call, &error, &details, found);
-        let Some(name) = details.text("confirmation_token") else {
+        Self::says_all(exchange, call, [&response, &error, &details], found);
+        let Some(name) = name else {
             return;
         };
-        Self::has_form(exchange, call, &name, found);
+        self.has_form(exchange, call, &name, found);
         let expires_at = self.expires(exchange, call, &details, found);
         let request = &exchange.request;
         let adapter = self
@@ -40,6 +47,7 @@ impl Monitor {
             end: None,
             critical: adapter.critical.get(&call.operation).cloned(),
             tolerance: adapter.tolerance(),
+            id: None,
         };
         if let Some(known) = self.account.tokens.insert(name, token) {
             let message = format!(
@@ -54,11 +62,21 @@ impl Monitor {
     fn says_all(
         exchange: &Exchange<'_>,
         call: &Call,
-        error: &Fields<'_>,
-        details: &Fields<'_>,
+        [response, error, details]: [&Fields<'_>; 3],
         found: &mut Found,
     ) {
         found.touch(&rules::ISSUE_SHAPE);
+        let code = error.text("code").unwrap_or_default();
+        let other = if code != "CONFIRMATION_REQUIRED" {
+            Some(format!("code {code:?} where a token is issued"))
+        } else if response.flag("success") != Some(false) {
+            Some("success is not false where a token is issued".to_owned())
+        } else {
+            None
+        };
+        if let Some(message) = other {
+            return accuse(&rules::ISSUE_SHAPE, exchange, call, message, found);
+        }
         let texts = [
             "operation",
             "danger_level",
@@ -95,7 +113,7 @@ impl Monitor {
     }
 
     /// AQL-2.1-1, AQL-2.2-1, AQL-2.2-2, AQL-3.1-1: the form of a token.
-    fn has_form(exchange: &Exchange<'_>, call: &Call, token: &str, found: &mut Found) {
+    fn has_form(&mut self, exchange: &Exchange<'_>, call: &Call, token: &str, found: &mut Found) {
         for rule in [
             &rules::PREFIX,
             &rules::IDENTIFIER,
@@ -137,6 +155,18 @@ impl Monitor {
             );
         } else if identifier.len() < FEWEST {
             about(&rules::GUESSABLE, "is too short for 128 bits", found);
+        } else if holds_little(identifier) {
+            about(
+                &rules::GUESSABLE,
+                "has too few different characters for 128 bits of chance",
+                found,
+            );
+        } else if self.account.almost_repeats(identifier) {
+            about(
+                &rules::GUESSABLE,
+                "is almost one that was issued before: it is counted up, and not drawn",
+                found,
+            );
         }
     }
 
@@ -167,6 +197,10 @@ impl Monitor {
         let longest = asked.map_or(call.longest(), |seconds| {
             call.longest().min(seconds.saturating_mul(1_000))
         });
+        if exchange.now.is_some_and(|now| expires_at <= now) {
+            let message = "expires_at lies no later than the issue".to_owned();
+            accuse(&rules::EXPIRED_AT_ISSUE, exchange, call, message, found);
+        }
         // The clock may have been set back, and the greatest time may count.
         if expires_at > self.account.latest.saturating_add(longest) {
             let message = format!("expires_at is more than {} seconds away", longest / 1_000);
@@ -174,4 +208,10 @@ impl Monitor {
         }
         Some(expires_at)
     }
+}
+
+/// Whether the characters of an identifier are of so few kinds that no 128 bits of chance are likely to look like that.
+fn holds_little(identifier: &str) -> bool {
+    let kinds: BTreeSet<u8> = identifier.bytes().collect();
+    kinds.len() < 4 || kinds.len() < 6 && identifier.len() < 56
 }

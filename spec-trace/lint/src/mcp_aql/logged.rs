@@ -1,7 +1,11 @@
 //! The log of 6.4, as far as a transcript shows it.
 
+use super::account::{Call, Token};
 use super::{Monitor, response, rules};
 use crate::transcript::{Exchange, Fields, Found};
+
+/// Entries may be written in whole seconds.
+const COARSE: i64 = 1_000;
 
 const EVENTS: [&str; 4] = [
     "TOKEN_ISSUED",
@@ -48,6 +52,131 @@ impl Monitor {
 }
 
 impl Monitor {
+    /// AQL-6.4-1: the entry of what was done with a token tells it as it was: which token, of which operation and adapter, when, and with
+    /// what outcome. An entry may name what was called, or what the token is for.
+    pub(super) fn log_truth(&mut self, exchange: &Exchange<'_>, call: &Call, found: &mut Found) {
+        let Some(wanted) = wanted(exchange).filter(|_| self.shows.has("audit")) else {
+            return;
+        };
+        let issued = || {
+            let details = response(exchange)?.object("error")?.object("details")?;
+            details.text("confirmation_token")
+        };
+        let name = if wanted == "TOKEN_ISSUED" {
+            issued()
+        } else {
+            call.token.clone()
+        };
+        let token = name.as_ref().and_then(|name| self.account.tokens.get(name));
+        let told = Told {
+            event: wanted,
+            operations: [Some(&call.operation), token.map(|it| &it.call.operation)],
+            adapters: [Some(&call.adapter), token.map(|it| &it.call.adapter)],
+        };
+        let id = self.is_told(exchange, &told, token, found);
+        if let Some(token) = name.and_then(|name| self.account.tokens.get_mut(&name))
+            && wanted == "TOKEN_ISSUED"
+        {
+            token.id = id;
+        }
+    }
+
+    /// AQL-6.4-1: a token that is given back leaves an entry, which names what the token was for, or what was asked.
+    pub(super) fn revocation_is_told(
+        &self,
+        exchange: &Exchange<'_>,
+        token: &Token,
+        found: &mut Found,
+    ) {
+        if !self.shows.has("audit") {
+            return;
+        }
+        found.touch(&rules::NOT_LOGGED);
+        let event = "TOKEN_REVOKED";
+        if entries(exchange, event).is_empty() {
+            let message =
+                format!("no entry {event} of the log tells of what was done with the token");
+            return found.accuse(&rules::NOT_LOGGED, exchange, "", None, message);
+        }
+        let asked = exchange.request.text("adapter");
+        let asked = asked.unwrap_or_else(|| "default".to_owned());
+        let told = Told {
+            event,
+            // Which of the two words is asked for in the text is left open.
+            operations: [None, None],
+            adapters: [Some(&token.call.adapter), Some(&asked)],
+        };
+        self.is_told(exchange, &told, Some(token), found);
+    }
+
+    /// Whether one of the entries of that event is true; yields the name that it has for the token.
+    fn is_told(
+        &self,
+        exchange: &Exchange<'_>,
+        told: &Told<'_>,
+        token: Option<&Token>,
+        found: &mut Found,
+    ) -> Option<String> {
+        let entries = entries(exchange, told.event);
+        let mut faults = entries
+            .iter()
+            .map(|entry| (entry, self.untrue(exchange, told, token, entry)));
+        let true_one = faults.clone().find(|(_, fault)| fault.is_none());
+        if let Some((entry, _)) = true_one {
+            return entry.text("token_id");
+        }
+        if let Some((_, Some(member))) = faults.next() {
+            let message = format!(
+                "{member} of the entry {} of the log is not as it was",
+                told.event
+            );
+            found.accuse(&rules::ENTRY_UNTRUE, exchange, "", None, message);
+        }
+        None
+    }
+
+    fn untrue(
+        &self,
+        exchange: &Exchange<'_>,
+        told: &Told<'_>,
+        token: Option<&Token>,
+        entry: &Fields<'_>,
+    ) -> Option<&'static str> {
+        let is_one_of = |name, known: [Option<&String>; 2]| {
+            let told = entry.text(name);
+            known == [None, None] || known.contains(&told.as_ref())
+        };
+        let times = [exchange.now, Some(self.account.latest)];
+        let is_then = entry.time("timestamp").is_none_or(|at| {
+            exchange.now.is_none()
+                || times
+                    .iter()
+                    .flatten()
+                    .any(|time| at.abs_diff(*time) < COARSE.unsigned_abs())
+        });
+        let outcome = if told.event == "TOKEN_REJECTED" {
+            "failure"
+        } else {
+            "success"
+        };
+        // Of a token that is gone, what the log called it may be gone, too.
+        let kept = token.filter(|token| token.end.is_none() || told.event == "TOKEN_REVOKED");
+        let id = kept.and_then(|token| token.id.as_deref());
+        let other_id = id
+            .zip(entry.text("token_id"))
+            .is_some_and(|(id, told)| told != id);
+        let faults = [
+            ("timestamp", !is_then),
+            ("token_id", other_id),
+            ("operation", !is_one_of("operation", told.operations)),
+            ("adapter_name", !is_one_of("adapter_name", told.adapters)),
+            ("outcome", entry.text("outcome").as_deref() != Some(outcome)),
+        ];
+        faults
+            .into_iter()
+            .find_map(|(name, is_wrong)| is_wrong.then_some(name))
+    }
+
     /// AQL-5.1-6: a tolerance of more than 60 seconds is warned of in the log.
     pub(super) fn warns(&self, exchange: &Exchange<'_>, found: &mut Found) {
         let seconds = exchange.request.number("clock_skew_tolerance_seconds");
@@ -61,6 +190,23 @@ impl Monitor {
             found.accuse(&rules::NOT_WARNED, exchange, "", None, message.to_owned());
         }
     }
+}
+
+/// What an entry has to tell: its event, and the operation and the adapter, each as one of two.
+struct Told<'a> {
+    event: &'static str,
+    operations: [Option<&'a String>; 2],
+    adapters: [Option<&'a String>; 2],
+}
+
+/// The entries of an event that lack nothing.
+fn entries<'a>(exchange: &'a Exchange<'_>, event: &str) -> Vec<&'a Fields<'a>> {
+    let outputs = exchange.outputs().unwrap_or_default().iter();
+    let entries = outputs.filter(|it| it.kind == "audit").map(|it| &it.fields);
+    let of_event = |it: &&Fields<'_>| it.text("event").as_deref() == Some(event);
+    entries
+        .filter(|it| of_event(it) && lacks(it).is_none())
+        .collect()
 }
 
 /// Whether an entry tells of a token.
@@ -109,5 +255,5 @@ fn wanted(exchange: &Exchange<'_>) -> Option<&'static str> {
 }
 
 fn is_gated(exchange: &Exchange<'_>) -> bool {
-    super::account::Call::of(&exchange.request).is_some_and(|call| call.is_gated())
+    Call::of(&exchange.request).is_some_and(|call| call.is_gated())
 }

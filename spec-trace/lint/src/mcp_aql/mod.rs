@@ -10,11 +10,11 @@ mod issued;
 mod logged;
 pub mod rules;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::NotJudged;
 use crate::rules::Rule;
-use crate::transcript::{ENTRY, Exchange, Fields, Found, Shows, differs, same};
+use crate::transcript::{ENTRY, Exchange, Fields, Found, Shows, differs, leaves, same};
 use account::{Account, Call, End, Token};
 use entries::Log;
 
@@ -24,6 +24,8 @@ pub struct Monitor {
     shows: Shows,
     account: Account,
     sessions: BTreeSet<String>,
+    /// What was told around a value of a parameter, and that value.
+    told: BTreeMap<String, String>,
     log: Log,
 }
 
@@ -56,7 +58,7 @@ impl crate::transcript::Monitor for Monitor {
             self.account = Account::default();
         }
         self.account.latest = self.account.latest.max(exchange.now.unwrap_or(i64::MIN));
-        self.sessions.extend(exchange.request.text("session_id"));
+        self.sessions.extend(session_of(exchange));
         self.log_shape(exchange, found);
         if exchange.is_refused() {
             return;
@@ -78,8 +80,8 @@ impl crate::transcript::Monitor for Monitor {
         }
     }
 
-    fn sessions(&self) -> usize {
-        self.sessions.len()
+    fn sessions(&self) -> &BTreeSet<String> {
+        &self.sessions
     }
 
     fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
@@ -154,6 +156,7 @@ impl Monitor {
     /// AQL-5.5-1: a token may be lost with the process.
     fn restart(&mut self, exchange: &Exchange<'_>) {
         self.account.end(End::Perhaps, exchange.line, |_| true);
+        self.account.restart();
     }
 
     /// AQL-5.3-3: a token that was given back is not taken any more.
@@ -170,10 +173,15 @@ impl Monitor {
             .is_some_and(|it| it.flag("success") == Some(true));
         let token = request.text("token").unwrap_or_default();
         let says = response.and_then(|it| it.object("data")?.flag("revoked"));
-        if let Some(token) = self.account.tokens.get_mut(&token)
-            && is_revoked
-            && says != Some(false)
-        {
+        if !is_revoked || says == Some(false) {
+            return;
+        }
+        let latest = self.account.latest;
+        let known = self.account.tokens.get(&token);
+        if let Some(known) = known.filter(|it| it.is_live(latest)) {
+            self.revocation_is_told(exchange, known, found);
+        }
+        if let Some(token) = self.account.tokens.get_mut(&token) {
             token.end = Some((End::Revoked, exchange.line));
         }
     }
@@ -197,6 +205,7 @@ impl Monitor {
             }
         }
         self.issued(exchange, &call, found);
+        self.log_truth(exchange, &call, found);
     }
 
     /// AQL-1.2-3, AQL-3.2-1: what runs is what was called.
@@ -262,6 +271,7 @@ impl Monitor {
             return;
         }
         let weighed = self.faults(exchange, call, token);
+        self.has_one_tolerance(exchange, call, &weighed, runs > 0, found);
         if runs == 0 {
             self.turned_away(exchange, call, &weighed, found);
         }
@@ -336,6 +346,14 @@ impl Monitor {
                 why,
             });
         }
+        if token.is_bound && call.session != token.call.session {
+            let why = "it is bound to another session".to_owned();
+            faults.push(Fault {
+                rule: &rules::OTHER_SESSION_TAKEN,
+                code: "",
+                why,
+            });
+        }
         is_open |= is_ended(token, &mut faults);
         is_open |= call.level > token.call.level
             || call.is_quota != token.call.is_quota
@@ -367,6 +385,49 @@ impl Monitor {
         self.account.latest > expires_at.saturating_add(least)
     }
 
+    /// AQL-5.1-7: where nobody sets a tolerance, there is one all the same: none is taken that is later than one that has expired.
+    fn has_one_tolerance(
+        &mut self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        weighed: &Weighed,
+        is_taken: bool,
+        found: &mut Found,
+    ) {
+        let token = call.token.as_ref();
+        let token = token.and_then(|token| self.account.tokens.get(token));
+        let Some((token, now)) = token.zip(exchange.now) else {
+            return;
+        };
+        let is_set = token.tolerance.0 == token.tolerance.1;
+        let late = now.saturating_sub(token.expires_at.unwrap_or(now));
+        // The greatest time may count, or the one of the request.
+        if is_set || late <= 0 || now < self.account.latest || !weighed.faults.is_empty() {
+            return;
+        }
+        let error = response(exchange).and_then(|it| it.object("error"));
+        let has_expired = error.and_then(|it| it.text("code")).as_deref() == Some(EXPIRED);
+        if !is_taken && !has_expired {
+            return;
+        }
+        let adapter = token.call.adapter.clone();
+        let adapter = self.account.adapters.entry(adapter).or_default();
+        let seen = Some((late, exchange.line));
+        if is_taken {
+            adapter.taken_late = adapter.taken_late.max(seen);
+        } else if adapter.expired_after.is_none_or(|(least, _)| late < least) {
+            adapter.expired_after = seen;
+        }
+        let both = adapter.taken_late.zip(adapter.expired_after);
+        if let Some(((taken, one), (expired, other))) = both.filter(|(it, least)| it.0 >= least.0) {
+            let message = format!(
+                "a token is taken {taken} ms after its expiry on line {one}, and one has expired after {expired} ms on line {other}"
+            );
+            (adapter.taken_late, adapter.expired_after) = (None, None);
+            accuse(&rules::OF_TWO_TOLERANCES, exchange, call, message, found);
+        }
+    }
+
     /// AQL-3.2-3, AQL-3.2-4, AQL-4.3-1: whether the critical parameters are the same; nobody knows of what has no one meaning.
     fn parameters(token: &Token, call: &Call) -> Option<bool> {
         let (issued, called) = (&*token.call.params, &*call.params);
@@ -388,9 +449,13 @@ impl Monitor {
             _ => Some(false),
         };
         let found: Vec<_> = named.iter().map(is_same).collect();
-        // A list that names none of the parameters binds them all.
+        // A list that names none of the parameters binds them all: nothing at all is no binding.
         match found.as_slice() {
-            [] => None,
+            [] => {
+                let (issued, called) = (&*token.call.params, &*call.params);
+                let is_other = differs(issued, called) && !differ_in_metadata(issued, called);
+                is_other.then_some(false)
+            }
             _ if found.contains(&Some(false)) => Some(false),
             _ if found.contains(&None) => None,
             // Another object with the same critical parameters may be told apart by whoever binds more than that.
@@ -414,7 +479,7 @@ impl Monitor {
     /// AQL-4.2-1, AQL-5.1-7, AQL-7.1-2: a good token is taken, and one that fails a check gets its code. To tell nothing of which check
     /// failed is another way to take the text; and what is told of a token that is gone is left open.
     fn turned_away(
-        &self,
+        &mut self,
         exchange: &Exchange<'_>,
         call: &Call,
         weighed: &Weighed,
@@ -435,11 +500,28 @@ impl Monitor {
         if !has_all || code.is_empty() {
             accuse(&rules::FAILURE_SHAPE, exchange, call, "error of a failed check lacks `code`, `message` or `details`, or `success` is not false".to_owned(), found);
         }
-        Self::tells_no_value(exchange, call, &error, found);
-        if weighed.is_open {
+        self.tells_no_value(exchange, call, &error, found);
+        if let Some((rule, why)) = self.is_untrue(call, &code) {
+            let rule = if weighed.faults.is_empty() {
+                rule
+            } else {
+                &rules::ANOTHER_CODE
+            };
+            let message = format!("code {code} for a token {why}");
+            return accuse(rule, exchange, call, message, found);
+        }
+        // By which code a token is turned away that is bound to another session, the text does not say.
+        if weighed.is_open || weighed.faults.iter().any(|fault| fault.code.is_empty()) {
             return;
         }
         let rule = match (weighed.faults.as_slice(), &*code) {
+            ([], code) if is_own(code) => &rules::TURNED_AWAY,
+            (_, code) if is_own(code) => &rules::ANOTHER_CODE,
+            (faults @ [_, ..], INVALID)
+                if self.has_codes(call) && faults.iter().all(Fault::stays) =>
+            {
+                &rules::ANOTHER_CODE
+            }
             ([], EXPIRED) => &rules::TURNED_AWAY_AS_EXPIRED,
             ([], USED) => &rules::TURNED_AWAY_AS_USED,
             ([], MISMATCH) => &rules::TURNED_AWAY_AS_ANOTHERS,
@@ -471,31 +553,132 @@ impl Monitor {
         );
     }
 
-    /// AQL-6.3-1: a failed check does not tell the value of a parameter.
-    fn tells_no_value(exchange: &Exchange<'_>, call: &Call, error: &Fields<'_>, found: &mut Found) {
-        found.touch(&rules::VALUE_TOLD);
-        let (Some(message), Some(params)) = (error.text("message"), Fields::parse(&call.params))
-        else {
-            return;
-        };
-        let values: Vec<String> = params
-            .names()
-            .filter_map(|name| params.text(name))
-            .filter(|it| it.len() >= TELLING)
-            .collect();
-        if values
-            .iter()
-            .any(|value| message.contains(&**value) && !call.operation.contains(&**value))
-        {
-            accuse(
-                &rules::VALUE_TOLD,
-                exchange,
-                call,
-                "message of a failed check tells the value of a parameter".to_owned(),
-                found,
-            );
+    /// What is wrong with a code whatever else may be open: the token was never used, or its time has not come.
+    fn is_untrue(&self, call: &Call, code: &str) -> Option<(&'static Rule, &'static str)> {
+        let token = call.token.as_ref();
+        let token = token.and_then(|token| self.account.tokens.get(token));
+        let token = token.filter(|token| token.end.is_none())?;
+        let ends = token.expires_at?.saturating_add(token.tolerance.0);
+        match code {
+            USED if token.uses.is_empty() => {
+                Some((&rules::TURNED_AWAY_AS_USED, "that was never used"))
+            }
+            EXPIRED if self.account.latest <= ends => {
+                Some((&rules::TURNED_AWAY_AS_EXPIRED, "whose time has not come"))
+            }
+            _ => None,
         }
     }
+
+    /// Whether the adapters of a call and of its token were told to answer each failed check by its code.
+    fn has_codes(&self, call: &Call) -> bool {
+        let token = call.token.as_ref();
+        let issuer = token.and_then(|token| self.account.tokens.get(token));
+        let names = [Some(&call.adapter), issuer.map(|it| &it.call.adapter)];
+        let mut adapters = names.into_iter().flatten();
+        adapters.all(|name| {
+            let adapter = self.account.adapters.get(name);
+            adapter.is_some_and(|it| it.has_codes == Some(true))
+        })
+    }
+
+    /// AQL-6.3-1: a failed check tells the value of no parameter, of the call or of those that the token is bound to. Words that stand in
+    /// a message by chance are no values: they have to change with the parameters.
+    fn tells_no_value(
+        &mut self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        error: &Fields<'_>,
+        found: &mut Found,
+    ) {
+        found.touch(&rules::VALUE_TOLD);
+        let token = call.token.as_deref().unwrap_or_default();
+        let issued = self.account.tokens.get(token).map(|it| &*it.call.params);
+        let mut values = BTreeSet::new();
+        for params in [Some(&*call.params), issued].into_iter().flatten() {
+            if let Ok(params) = serde_json::from_str(params) {
+                leaves(&params, &mut |value| {
+                    values.insert(value.to_owned());
+                });
+            }
+        }
+        let mut told: Vec<(&str, String)> = Vec::new();
+        told.extend(error.text("message").map(|it| ("message", it)));
+        let mut known = vec![
+            call.operation.clone(),
+            call.adapter.clone(),
+            token.to_owned(),
+        ];
+        known.extend(exchange.request.text("now"));
+        let details = error.object("details").unwrap_or_default();
+        for name in details.names() {
+            let text = details.text(name);
+            if OWN.contains(&name) {
+                known.extend(text);
+            } else if let Some(Ok(value)) = details.raw(name).map(serde_json::from_str) {
+                leaves(&value, &mut |text| told.push(("details", text.to_owned())));
+            }
+        }
+        values.retain(|value| {
+            value.len() >= TELLING && !known.iter().any(|it| it.contains(&**value))
+        });
+        for (member, text) in &told {
+            for value in values.iter().filter(|value| text.contains(&***value)) {
+                let is_word = value.chars().all(|it| it.is_alphabetic() || it == ' ');
+                if is_word && !self.changes_with(text, value) {
+                    continue;
+                }
+                let message = format!("{member} of a failed check tells the value of a parameter");
+                accuse(&rules::VALUE_TOLD, exchange, call, message, found);
+                return;
+            }
+        }
+    }
+
+    /// Whether the same words were told about another value before.
+    fn changes_with(&mut self, text: &str, value: &str) -> bool {
+        let around = text.replacen(value, "\0", 1);
+        let before = self.told.entry(around).or_insert_with(|| value.to_owned());
+        before != value
+    }
+}
+
+/// What the details of a failed check have of their own.
+const OWN: [&str; 5] = [
+    "token",
+    "confirmation_token",
+    "expired_at",
+    "expires_at",
+    "current_time",
+];
+
+/// Whether a code speaks of the token, and is none of those that there are. Others may be about something else.
+fn is_own(code: &str) -> bool {
+    let known = [INVALID, EXPIRED, USED, MISMATCH, "CONFIRMATION_REQUIRED"];
+    let code_in_lower = code.to_lowercase();
+    let has = |part: &&str| code_in_lower.contains(part);
+    let others = [
+        "rate", "limit", "quota", "many", "throttl", "auth", "access", "csrf", "bearer",
+    ];
+    !known.contains(&code) && ["token", "confirmation"].iter().any(has) && !others.iter().any(has)
+}
+
+impl Fault {
+    /// Whether the token stays known, so that there is nothing but this to tell of it.
+    fn stays(&self) -> bool {
+        [USED, MISMATCH].contains(&self.code)
+    }
+}
+
+/// The session that an exchange is about.
+fn session_of(exchange: &Exchange<'_>) -> Option<String> {
+    let of_entry = || {
+        exchange
+            .request
+            .object("client_context")?
+            .text("session_id")
+    };
+    exchange.request.text("session_id").or_else(of_entry)
 }
 
 fn accuse(

@@ -30,6 +30,8 @@ pub const ENDED_TAKEN: Rule = violation("AQL-5.4-2", &[]);
 pub const REVOKED_TAKEN: Rule = warning("AQL-5.3-3", &[]);
 /// A token that an event has ended, and is taken.
 pub const ENDED_BY_EVENT_TAKEN: Rule = warning("AQL-5.3-2", &[]);
+/// A token that is bound to a session, and is taken in another.
+pub const OTHER_SESSION_TAKEN: Rule = warning("AQL-5.4-1", &[]);
 /// A token for a quota that confirms a danger.
 pub const QUOTA_CONFIRMS: Rule = violation("AQL-2.1-1", &[]);
 
@@ -37,6 +39,8 @@ pub const QUOTA_CONFIRMS: Rule = violation("AQL-2.1-1", &[]);
 pub const TURNED_AWAY: Rule = violation("AQL-4.1-1", &[]);
 /// A good token that is turned away as expired.
 pub const TURNED_AWAY_AS_EXPIRED: Rule = violation("AQL-5.1-7", &["AQL-4.1-2"]);
+/// A token that is taken later after its expiry than another one was turned away.
+pub const OF_TWO_TOLERANCES: Rule = violation("AQL-5.1-7", &["AQL-5.1-3"]);
 /// A good token that is turned away as used.
 pub const TURNED_AWAY_AS_USED: Rule = violation("AQL-4.1-3", &[]);
 /// A good token that is turned away as that of something else.
@@ -58,20 +62,24 @@ pub const PREFIX: Rule = violation("AQL-2.1-1", &[]);
 pub const IDENTIFIER: Rule = violation("AQL-2.2-1", &[]);
 /// A token that is too short or too long.
 pub const LENGTH: Rule = violation("AQL-2.2-2", &[]);
-/// A token that is too short for 128 bits, or was issued before.
+/// A token that is too short for 128 bits, has too few characters that differ, or almost is another one.
 pub const GUESSABLE: Rule = violation("AQL-3.1-1", &["AQL-3.1-3"]);
+/// A token that has expired when it is issued.
+pub const EXPIRED_AT_ISSUE: Rule = violation("AQL-5.1-1", &[]);
 /// A token that lives too long.
 pub const LIVES_TOO_LONG: Rule = violation("AQL-5.1-1", &[]);
 
 /// An entry of the log that lacks what it has to say.
 pub const ENTRY_SHAPE: Rule = violation("AQL-6.4-1", &[]);
+/// An entry of the log that does not say what was done.
+pub const ENTRY_UNTRUE: Rule = violation("AQL-6.4-1", &["AQL-1.2-5"]);
 /// An operation on a token that is not in the log.
 pub const NOT_LOGGED: Rule = violation("AQL-6.4-1", &["AQL-1.2-5"]);
 /// A long tolerance of which the log does not warn.
 pub const NOT_WARNED: Rule = warning("AQL-5.1-6", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 30] = [
+pub const ALL: [&Rule; 34] = [
     &RUNS_UNASKED,
     &GETS_NO_TOKEN,
     &RUNS_OTHERWISE,
@@ -84,9 +92,11 @@ pub const ALL: [&Rule; 30] = [
     &ENDED_TAKEN,
     &REVOKED_TAKEN,
     &ENDED_BY_EVENT_TAKEN,
+    &OTHER_SESSION_TAKEN,
     &QUOTA_CONFIRMS,
     &TURNED_AWAY,
     &TURNED_AWAY_AS_EXPIRED,
+    &OF_TWO_TOLERANCES,
     &TURNED_AWAY_AS_USED,
     &TURNED_AWAY_AS_ANOTHERS,
     &ANOTHER_CODE,
@@ -98,8 +108,10 @@ pub const ALL: [&Rule; 30] = [
     &IDENTIFIER,
     &LENGTH,
     &GUESSABLE,
+    &EXPIRED_AT_ISSUE,
     &LIVES_TOO_LONG,
     &ENTRY_SHAPE,
+    &ENTRY_UNTRUE,
     &NOT_LOGGED,
     &NOT_WARNED,
 ];

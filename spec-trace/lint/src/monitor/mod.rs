@@ -167,6 +167,11 @@ impl Notes {
         memory.value(&(unreadable.is_some(), gap.is_some()));
     }
 
+    /// The findings so far, in the order in which they were found.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
     /// How many findings there are.
     pub fn len(&self) -> usize {
         self.findings.len()

@@ -117,6 +117,8 @@ impl Action {
 #[derive(Debug, Default)]
 pub struct Account {
     pub actions: BTreeMap<String, Action>,
+    /// The questions of which nothing has told yet that they have closed, by the time at which they close.
+    pub closing: BTreeSet<(i64, String)>,
     pub ended: BTreeSet<String>,
     /// Event and message ids, with the line of each.
     pub ids: BTreeMap<(&'static str, String), u64>,

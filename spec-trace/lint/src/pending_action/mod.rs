@@ -25,6 +25,8 @@ pub struct Monitor {
     minds: BTreeMap<Doubt, [Option<u64>; 2]>,
     /// The line on which an older state was handed back first.
     rolled_back: Option<u64>,
+    /// The line on which something ran behind it that was settled before, and the line of that.
+    runs_again: Option<(u64, u64)>,
 }
 
 /// A place of the text that can be taken in two ways.
@@ -91,6 +93,7 @@ impl crate::transcript::Monitor for Monitor {
             return;
         }
         self.account.passes(exchange);
+        self.sessions.extend(exchange.request.text("session_id"));
         if exchange.op == "rollback" && !exchange.is_refused() {
             self.hands_back(exchange);
         }
@@ -118,8 +121,8 @@ impl crate::transcript::Monitor for Monitor {
         self.account.last = last.collect();
     }
 
-    fn sessions(&self) -> usize {
-        self.sessions.len()
+    fn sessions(&self) -> &BTreeSet<String> {
+        &self.sessions
     }
 
     fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
@@ -145,7 +148,14 @@ impl crate::transcript::Monitor for Monitor {
             reason,
             owed: false,
         });
-        all.collect()
+        let again = self.runs_again.map(|(line, before)| NotJudged {
+            clause: "PA-8",
+            reason: format!(
+                "on line {line} something runs that was settled on line {before}, behind an older state: whether its host prevents that does not show"
+            ),
+            owed: true,
+        });
+        all.chain(again).collect()
     }
 }
 
@@ -227,6 +237,9 @@ impl Monitor {
         let entitled = action.entitles(by);
         if entitled == Some(false) {
             return Verdict::Ignored(&rules::NOT_ENTITLED, "who decides may not decide");
+        }
+        if action.phase == Phase::Expired {
+            return Verdict::Ignored(&rules::EXPIRED, "it has expired");
         }
         if action.phase != Phase::Pending {
             return Verdict::Ignored(&rules::SETTLED_AGAIN, "it was settled before");

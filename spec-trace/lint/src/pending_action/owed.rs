@@ -181,22 +181,24 @@ impl Monitor {
         }
     }
 
-    /// PA-7, PA-10: a question that has closed is told to have expired, before anything else happens.
-    fn expiry(&self, step: &Step<'_>, found: &mut Found) {
-        for (id, action) in &self.account.actions {
-            let is_new = action.since == step.exchange.line;
-            let is_due = action.phase == Phase::Pending && action.is_overdue(self.account.now);
-            if is_due && !is_new && !action.is_forgotten {
-                self.accuse(
-                    &rules::NOT_TOLD,
-                    step,
-                    id,
-                    format!(
-                        "the question of {id:?} has closed, and nothing tells that it has expired"
-                    ),
-                    found,
-                );
+    /// PA-7, PA-10: a question that has closed is told to have expired, before anything else happens. That it is not is told once.
+    fn expiry(&mut self, step: &Step<'_>, found: &mut Found) {
+        let is_over = |(at, _): &&(i64, String)| *at < self.account.now;
+        let over = self.account.closing.iter().take_while(is_over);
+        let over: Vec<(i64, String)> = over.cloned().collect();
+        for closed in over {
+            let id = &closed.1;
+            let action = &self.account.actions[id];
+            if action.since == step.exchange.line && action.phase == Phase::Pending {
+                continue;
             }
+            if action.phase == Phase::Pending && !action.is_forgotten {
+                let message = format!(
+                    "the question of {id:?} has closed, and nothing tells that it has expired"
+                );
+                self.accuse(&rules::NOT_TOLD, step, id, message, found);
+            }
+            self.account.closing.remove(&closed);
         }
     }
 

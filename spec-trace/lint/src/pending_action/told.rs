@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::account::{Action, Phase};
 use super::{Doubt, Monitor, Step, Verdict, is, rules};
-use crate::transcript::{Fields, Found, Output, differs, same};
+use crate::transcript::{Fields, Found, Output, differs, leaves, same, text};
 
 impl Monitor {
     pub(super) fn take(&mut self, step: &mut Step<'_>, output: &Output<'_>, found: &mut Found) {
@@ -68,6 +70,7 @@ impl Monitor {
             );
         };
         self.has_name_of_its_own(step, &id, ("event", "event_id"), event, found);
+        self.is_told_when_it_was(step, &id, &what, event, found);
         step.seen.insert((id.clone(), what.clone()));
         if what == "created" {
             return self.created(step, &id, event, found);
@@ -134,6 +137,32 @@ impl Monitor {
             self.accuse(&rules::TOLD_TWICE, step, about, message, found);
         }
         self.account.ids.insert((kind, name), step.exchange.line);
+    }
+
+    /// PA-10: an event has the time at which it happened, be it written in whole seconds. What has expired did so since its question closed.
+    fn is_told_when_it_was(
+        &self,
+        step: &Step<'_>,
+        id: &str,
+        what: &str,
+        event: &Fields<'_>,
+        found: &mut Found,
+    ) {
+        let (Some(at), Some(asked)) = (event.time("at"), step.exchange.now) else {
+            return;
+        };
+        // The clock may have been set back: the greatest time counts, or that of the request.
+        let now = self.account.now;
+        let action = self.account.actions.get(id);
+        if action.is_some_and(|action| action.is_forgotten) {
+            return;
+        }
+        let closed = action.and_then(|action| action.expires_at);
+        let since = closed.filter(|_| what == "expired").unwrap_or(asked);
+        if at <= since.saturating_sub(COARSE) || at >= now.saturating_add(COARSE) {
+            let message = format!("at of `{what}` of {id:?} is not when it was");
+            self.accuse(&rules::UNTRUE, step, id, message, found);
+        }
     }
 
     /// PA-10: what is told is told of an action that was proposed.
@@ -216,7 +245,8 @@ impl Monitor {
             }
             return;
         }
-        if step.exchange.op != "propose" {
+        let is_refused = step.exchange.is_refused();
+        if is_refused || !["propose", "restart"].contains(&&*step.exchange.op) {
             self.accuse(
                 &rules::UNTRUE,
                 step,
@@ -240,6 +270,8 @@ impl Monitor {
             self.accuse(&rules::NAME_AGAIN, step, id, message, found);
         }
         let is_too_late = self.account.has_ended(&action);
+        let closing = action.expires_at.map(|at| (at, id.to_owned()));
+        self.account.closing.extend(closing);
         self.account.actions.insert(id.to_owned(), action);
         if is_too_late {
             // PA-5: what pends is taken back with its session, so that nothing is proposed in it any more.
@@ -295,7 +327,12 @@ impl Monitor {
                 before.words(),
                 self.account.actions[id].since
             );
-            self.accuse(&rules::SETTLED_AGAIN, step, id, message, found);
+            let rule = if before == Phase::Expired {
+                &rules::EXPIRED
+            } else {
+                &rules::SETTLED_AGAIN
+            };
+            self.accuse(rule, step, id, message, found);
         }
         self.settle(id, phase, step.exchange.line);
     }
@@ -461,6 +498,10 @@ impl Monitor {
             return;
         };
         if action.is_forgotten {
+            let is_settled = !matches!(action.phase, Phase::Pending | Phase::Allowed);
+            if let Some(line) = action.ran.or(is_settled.then_some(action.since)) {
+                self.runs_again.get_or_insert((step.exchange.line, line));
+            }
             return;
         }
         let since = action.since;
@@ -605,13 +646,24 @@ impl Monitor {
     fn asks_the_user(&self, step: &Step<'_>, message: &Fields<'_>, found: &mut Found) {
         found.touch(&rules::MESSAGE_TELLS);
         let request = &step.exchange.request;
+        let is_refused = step.exchange.is_refused();
+        if is_refused || !["propose", "restart"].contains(&&*step.exchange.op) {
+            let message = "a confirmation is asked for, and nothing was proposed";
+            return self.accuse(&rules::UNTRUE, step, "", message, found);
+        }
         let record = step.exchange.outputs().unwrap_or_default().iter();
         let record = record
             .filter(|it| is(it, "event") && it.fields.text("type").as_deref() == Some("created"));
         let names = record
             .flat_map(|it| [it.fields.text("action_id"), it.fields.text("nonce")])
             .flatten();
-        let names: Vec<String> = names.filter(|name| name.len() >= TELLING).collect();
+        let mut names: Vec<String> = names.filter(|name| name.len() >= TELLING).collect();
+        names.extend(arguments(request));
+        let label = message.text("label").unwrap_or_default();
+        if label.chars().count() > LONGEST_LABEL && Some(&label) != request.text("label").as_ref() {
+            let message = format!("label has more than {LONGEST_LABEL} characters");
+            self.accuse(&rules::MESSAGE_TELLS, step, "", message, found);
+        }
         for (shown, proposed) in [("text", "summary"), ("label", "label")] {
             let (shown_text, proposed) = (
                 message.text(shown).unwrap_or_default(),
@@ -699,6 +751,30 @@ impl Monitor {
         self.accuse(&rules::OF_TWO_MINDS, step, id, message, found);
     }
 }
+
+/// What shows that arguments are shown: their whole text, and those of their values that are no plain words.
+fn arguments(request: &Fields<'_>) -> Vec<String> {
+    let Some(raw) = request.raw("arguments") else {
+        return Vec::new();
+    };
+    let text = text(raw).unwrap_or_else(|| raw.to_owned());
+    let mut shown = Vec::new();
+    if let Ok(value) = serde_json::from_str::<Value>(&text) {
+        leaves(&value, &mut |leaf| shown.push(leaf.to_owned()));
+        shown.retain(|leaf| !leaf.chars().all(|it| it.is_alphabetic() || it == ' '));
+        if value.is_object() || value.is_array() {
+            shown.extend([value.to_string(), text]);
+        }
+    }
+    shown.retain(|it| it.len() >= TELLING);
+    shown
+}
+
+/// So many characters a label has at most.
+const LONGEST_LABEL: usize = 80;
+
+/// Times may be written in whole seconds.
+const COARSE: i64 = 1_000;
 
 /// A name of so many characters in a text is that name, and not by chance.
 const TELLING: usize = 6;

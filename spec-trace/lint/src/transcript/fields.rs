@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::milliseconds;
@@ -74,4 +75,15 @@ impl<'a> Fields<'a> {
 /// The string that is written so.
 pub fn text(raw: &str) -> Option<String> {
     serde_json::from_slice(&readable(raw.as_bytes())).ok()
+}
+
+/// The strings of a value, and its numbers.
+pub fn leaves(value: &Value, take: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => take(text),
+        Value::Number(number) => take(&number.to_string()),
+        Value::Array(items) => items.iter().for_each(|it| leaves(it, take)),
+        Value::Object(members) => members.values().for_each(|it| leaves(it, take)),
+        Value::Null | Value::Bool(_) => {}
+    }
 }

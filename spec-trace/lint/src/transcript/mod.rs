@@ -11,7 +11,7 @@ use std::io;
 
 use countersign_clauses as clause;
 
-pub use fields::Fields;
+pub use fields::{Fields, leaves, text};
 pub use meaning::{differs, same};
 
 use crate::envelope::Opened;
@@ -119,7 +119,7 @@ pub trait Monitor {
     fn see(&mut self, exchange: &Exchange<'_>, found: &mut Found);
 
     /// The sessions that were seen.
-    fn sessions(&self) -> usize;
+    fn sessions(&self) -> &BTreeSet<String>;
 
     /// What cannot be told from this transcript, at its end.
     fn not_judged(&self, found: &Found) -> Vec<NotJudged>;
@@ -240,6 +240,15 @@ fn judge(
             owed: true,
         });
     }
+    for session in &selection.sessions {
+        if !monitor.sessions().contains(session) {
+            not_judged.push(NotJudged {
+                clause: first_clause(protocol),
+                reason: format!("nothing is about the session {session:?}"),
+                owed: true,
+            });
+        }
+    }
     let (violations, warnings) = found
         .findings
         .into_iter()
@@ -247,7 +256,7 @@ fn judge(
     let mut report = LintReport {
         file: file.to_owned(),
         records: reading.records,
-        sessions: monitor.sessions(),
+        sessions: monitor.sessions().len(),
         verdict: Verdict::Conforming,
         violations,
         warnings,
@@ -464,8 +473,7 @@ enum Stop {
 }
 
 /// What is said of a line that is neither of the two.
-const UNKNOWN: &str =
-    "it is neither a request (`op`) nor a response (`outputs`, `unsupported`, `error`)";
+const UNKNOWN: &str = "it is neither a request (`op`) nor a response (`outputs`, `unsupported`, `error`, or to `hello` `supports`, `shows`, `name`)";
 
 /// Whether it is an entry of the log of MCP-AQL 6.4 that stands by itself.
 fn is_entry(fields: &Fields<'_>) -> bool {
@@ -484,8 +492,9 @@ fn answer<'a>(fields: &Fields<'a>) -> Option<Answer<'a>> {
     if fields.has("unsupported") {
         return Some(Answer::Unsupported);
     }
-    fields
-        .has("supports")
+    let mut members = ["supports", "shows", "name"].into_iter();
+    members
+        .any(|name| fields.has(name))
         .then(|| Answer::Greeting(fields.clone()))
 }
 
@@ -507,9 +516,9 @@ fn output(raw: &str) -> Option<Output<'_>> {
     })
 }
 
-/// A line without the arrow that tells who speaks.
+/// A line without the arrow that tells who speaks, and the blanks around it.
 pub fn without_arrow(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = line.trim_ascii();
     let arrows = ["→", "←"].map(str::as_bytes);
     let cut = arrows.iter().find_map(|arrow| line.strip_prefix(*arrow));
     cut.map_or(line, |rest| rest.trim_ascii_start())

@@ -1,0 +1,143 @@
+//! A stream that is judged while it grows, for a producer's own tests and for whoever watches one.
+//!
+//! The one thing to know: what [`push`](Growing::push) yields is final, however the bytes are cut into pieces, and
+//! [`finish`](Growing::finish) yields the report that the whole stream gets at once. What is found and is not final yet is in
+//! neither: it waits for the end, or for the first reply (see [`crate::stream`]).
+
+use std::mem;
+
+use memchr::memrchr;
+
+use crate::finding::Finding;
+use crate::lines::{LONGEST_LINE, Lines};
+use crate::report::LintReport;
+use crate::selection::Selection;
+use crate::stream::{Linter, Settings, Standing};
+use crate::{Reading, ahead};
+
+/// A stream of our format (JSON Lines) that is judged as it comes.
+///
+/// ```
+/// use countersign_lint::growing::Growing;
+///
+/// let mut stream = Growing::default();
+/// let event = br#"{"type":"aaep:agent.session.started"}"#;
+/// assert!(stream.push(event).is_empty(), "the line has not ended");
+/// let found = stream.push(b"\n");
+/// assert!(found.iter().all(|it| it.line == 1));
+/// let report = stream.finish("mine");
+/// assert_eq!(report.records, 1);
+/// ```
+///
+/// Memory is that of the line that has not ended, 16 MiB at most, of what is open in the sessions, and of the findings, of which there are
+/// no more than 1000 of a clause.
+#[derive(Debug, Default)]
+pub struct Growing {
+    linter: Linter,
+    selection: Selection,
+    selected_from: Option<u64>,
+    /// What has come of the line that has not ended.
+    rest: Vec<u8>,
+    /// The lines that have ended.
+    lines: u64,
+    /// How many findings were told of those that hold either way, and of those that hold with replies.
+    told: [usize; 2],
+}
+
+impl Growing {
+    /// A stream of which nothing has come.
+    pub fn new(settings: Settings, selection: Selection) -> Self {
+        let mut linter = Linter::with(settings);
+        if selection.since.is_some() {
+            linter.be_silent_before(u64::MAX);
+        }
+        Self {
+            linter,
+            selection,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the next bytes, cut anywhere, and yields what is found and final with the lines that end in them. A message may still be told
+    /// by the report with how many more of its clause there are, and a finding with what follows from it.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Finding> {
+        let Some(feed) = memrchr(b'\n', bytes) else {
+            self.keep(bytes);
+            return Vec::new();
+        };
+        let (ended, rest) = bytes.split_at(feed + 1);
+        let mut whole = mem::take(&mut self.rest);
+        whole.extend_from_slice(ended);
+        self.judge(&whole);
+        whole.clear();
+        whole.shrink_to(KEPT);
+        self.rest = whole;
+        self.keep(rest);
+        self.settled()
+    }
+
+    /// What may have become of the questions of a session that is open, after the lines so far.
+    pub fn open(&self, session: &str) -> Vec<Standing> {
+        self.linter.confirmations(session)
+    }
+
+    /// What is found and is not final: it holds if no reply is recorded.
+    pub fn undecided(&self) -> impl Iterator<Item = &Finding> {
+        let found = self.linter.found_without_replies().iter();
+        found.filter(|finding| self.asks_for(finding))
+    }
+
+    /// The verdict, where the stream ends here; `file` is the name that the report gives it.
+    pub fn finish(mut self, file: &str) -> LintReport {
+        let rest = mem::take(&mut self.rest);
+        self.judge(&rest);
+        let mut report = self.linter.finish(file);
+        report.fingerprint();
+        self.selection.apply(self.selected_from, &mut report);
+        report
+    }
+
+    /// Keeps the beginning of a line; of one that is too long no more than shows that.
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = (LONGEST_LINE + 1).saturating_sub(self.rest.len());
+        self.rest.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    fn judge(&mut self, bytes: &[u8]) {
+        let mut lines = Lines::behind(bytes, self.lines);
+        let mut reading = Reading {
+            linter: mem::take(&mut self.linter),
+            selection: &self.selection,
+            selected_from: self.selected_from,
+            may_be_torn: true,
+            seen: true,
+        };
+        // Bytes that are there can be read.
+        ahead::each_line(&mut lines, |line| reading.judge(line));
+        self.selected_from = reading.selected_from;
+        self.linter = reading.linter;
+        self.lines = lines.taken();
+    }
+
+    /// The findings that have become final since they were told last.
+    fn settled(&mut self) -> Vec<Finding> {
+        let [always, with_replies] = self.linter.settled();
+        let new = [
+            always.get(self.told[0]..).unwrap_or_default(),
+            with_replies.get(self.told[1]..).unwrap_or_default(),
+        ];
+        let mut new: Vec<Finding> = new.concat();
+        self.told = [always.len(), with_replies.len()];
+        new.retain(|finding| finding.follows_from.is_none() && self.asks_for(finding));
+        new.sort_by_key(|finding| finding.line);
+        new.iter_mut().for_each(Finding::give_fingerprint);
+        new
+    }
+
+    fn asks_for(&self, finding: &Finding) -> bool {
+        self.selection.asks_for(self.selected_from, finding)
+    }
+}
+
+/// So much memory is kept for the next line.
+const KEPT: usize = 1 << 20;
