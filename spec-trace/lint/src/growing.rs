@@ -4,6 +4,7 @@
 //! [`finish`](Growing::finish) yields the report that the whole stream gets at once. What is found and is not final yet is in
 //! neither: it waits for the end, or for the first reply (see [`crate::stream`]).
 
+use std::collections::BTreeSet;
 use std::mem;
 
 use memchr::memrchr;
@@ -40,8 +41,12 @@ pub struct Growing {
     rest: Vec<u8>,
     /// The lines that have ended.
     lines: u64,
-    /// How many findings were told of those that hold either way, and of those that hold with replies.
-    told: [usize; 2],
+    /// How many of the findings that hold either way were told.
+    told: usize,
+    /// Those that were told of the findings that hold with replies, by their number.
+    told_with_replies: BTreeSet<usize>,
+    /// How many findings of each of the two kinds were looked at last.
+    looked_at: [usize; 2],
 }
 
 impl Growing {
@@ -83,8 +88,12 @@ impl Growing {
 
     /// What is found and is not final: it holds if no reply is recorded.
     pub fn undecided(&self) -> impl Iterator<Item = &Finding> {
-        let found = self.linter.found_without_replies().iter();
-        found.filter(|finding| self.asks_for(finding))
+        let (_, with, without) = self.linter.findings();
+        let final_ones = self.told_with_replies.iter().filter_map(|at| with.get(*at));
+        let final_ones: BTreeSet<_> = final_ones.map(name).collect();
+        let open = without.unwrap_or_default().iter();
+        let open = open.filter(|it| it.follows_from.is_none());
+        open.filter(move |it| !final_ones.contains(&name(it)) && self.asks_for(it))
     }
 
     /// The verdict, where the stream ends here; `file` is the name that the report gives it.
@@ -119,15 +128,26 @@ impl Growing {
         self.lines = lines.taken();
     }
 
-    /// The findings that have become final since they were told last.
+    /// The findings that have become final since they were told last. As long as no reply has come, that are those which hold either way,
+    /// be it that they are found twice.
     fn settled(&mut self) -> Vec<Finding> {
-        let [always, with_replies] = self.linter.settled();
-        let new = [
-            always.get(self.told[0]..).unwrap_or_default(),
-            with_replies.get(self.told[1]..).unwrap_or_default(),
-        ];
-        let mut new: Vec<Finding> = new.concat();
-        self.told = [always.len(), with_replies.len()];
+        let (always, with, without) = self.linter.findings();
+        let mut new = always[self.told..].to_vec();
+        self.told = always.len();
+        let looked_at = [with.len(), without.map_or(usize::MAX, <[Finding]>::len)];
+        if looked_at != self.looked_at {
+            let either_way: Option<BTreeSet<_>> = without.map(|it| it.iter().map(name).collect());
+            let is_final = |it: &Finding| {
+                let names = either_way.as_ref();
+                names.is_none_or(|names| names.contains(&name(it)))
+            };
+            for (number, finding) in with.iter().enumerate() {
+                if is_final(finding) && self.told_with_replies.insert(number) {
+                    new.push(finding.clone());
+                }
+            }
+            self.looked_at = looked_at;
+        }
         new.retain(|finding| finding.follows_from.is_none() && self.asks_for(finding));
         new.sort_by_key(|finding| finding.line);
         new.iter_mut().for_each(Finding::give_fingerprint);
@@ -141,3 +161,24 @@ impl Growing {
 
 /// So much memory is kept for the next line.
 const KEPT: usize = 1 << 20;
+
+/// What tells a finding from others.
+type Name<'a> = (
+    u64,
+    &'static str,
+    Option<u64>,
+    Option<&'a str>,
+    &'a str,
+    Option<(u64, &'static str)>,
+);
+
+fn name(finding: &Finding) -> Name<'_> {
+    (
+        finding.line,
+        finding.clause,
+        finding.column,
+        finding.session.as_deref(),
+        &finding.message,
+        finding.follows_from,
+    )
+}

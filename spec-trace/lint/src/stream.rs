@@ -167,23 +167,12 @@ impl Linter {
         all
     }
 
-    /// What is found and holds whatever comes: either way, and once a reply has come what holds with replies. Each grows alone.
-    pub(crate) fn settled(&self) -> [&[Finding]; 2] {
-        let recorded = if self.replies_seen {
-            self.shared.recorded.findings()
-        } else {
-            &[]
-        };
-        [self.shared.notes.findings(), recorded]
-    }
-
-    /// What is found and holds if no reply comes.
-    pub(crate) fn found_without_replies(&self) -> &[Finding] {
-        if self.replies_seen {
-            &[]
-        } else {
-            self.shared.unseen.findings()
-        }
+    /// What is found so far: what holds either way, what holds with replies, and as long as none has come what holds without. Each
+    /// grows at its end alone.
+    pub(crate) fn findings(&self) -> (&[Finding], &[Finding], Option<&[Finding]>) {
+        let without = (!self.replies_seen).then(|| self.shared.unseen.findings());
+        let (always, with) = (&self.shared.notes, &self.shared.recorded);
+        (always.findings(), with.findings(), without)
     }
 
     /// All that can make a difference to what the judge will say of what is still to come: see [`super::memory`].

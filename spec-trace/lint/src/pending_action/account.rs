@@ -117,6 +117,8 @@ impl Action {
 #[derive(Debug, Default)]
 pub struct Account {
     pub actions: BTreeMap<String, Action>,
+    /// The actions of each session.
+    pub of_session: BTreeMap<String, Vec<String>>,
     /// The questions of which nothing has told yet that they have closed, by the time at which they close.
     pub closing: BTreeSet<(i64, String)>,
     pub ended: BTreeSet<String>,

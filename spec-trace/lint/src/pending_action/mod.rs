@@ -181,7 +181,8 @@ impl Monitor {
         }
     }
 
-    /// The actions of such a kind that what is asked concerns: the one that `of_one` names, or each where `of_all` is asked.
+    /// The actions of such a kind that what is asked concerns: the one that `of_one` names, or each where `of_all` is asked; with the end of a
+    /// session, each of that session.
     fn concerned(
         &self,
         exchange: &Exchange<'_>,
@@ -191,6 +192,13 @@ impl Monitor {
     ) -> Vec<String> {
         let is_such = |action: &Action| !action.is_forgotten && is_such(action);
         let actions = &self.account.actions;
+        if exchange.op == of_all && of_all == "end_session" {
+            let session = exchange.request.text("session_id");
+            let of_it = session.and_then(|session| self.account.of_session.get(&session));
+            let of_it = of_it.into_iter().flatten();
+            let such = of_it.filter(|id| actions.get(*id).is_some_and(is_such));
+            return such.cloned().collect();
+        }
         if exchange.op == of_all {
             let such = actions.iter().filter(|(_, action)| is_such(action));
             return such.map(|(id, _)| id.clone()).collect();

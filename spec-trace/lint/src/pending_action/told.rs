@@ -272,6 +272,10 @@ impl Monitor {
         let is_too_late = self.account.has_ended(&action);
         let closing = action.expires_at.map(|at| (at, id.to_owned()));
         self.account.closing.extend(closing);
+        if let Some(session) = action.session.clone() {
+            let of_session = self.account.of_session.entry(session).or_default();
+            of_session.push(id.to_owned());
+        }
         self.account.actions.insert(id.to_owned(), action);
         if is_too_late {
             // PA-5: what pends is taken back with its session, so that nothing is proposed in it any more.
