@@ -275,7 +275,7 @@ fn steps(document: &str) -> Vec<Value> {
 fn a_stream_is_drawn_up_to_its_limit_and_refused_beyond_it() {
     const MOST: usize = 100_000;
     for (lines, drawn) in [(MOST - 1, true), (MOST, true), (MOST + 1, false)] {
-        let stream = "{\"type\":\"x\"}\n".repeat(lines);
+        let stream = "{\"type\":\"aaep:x\"}\n".repeat(lines);
         match load::runs(stream.as_bytes(), "long", Selection::default()) {
             Ok(runs) => assert!(drawn && runs[0].steps.len() == lines),
             Err(error) => {
