@@ -209,6 +209,10 @@ pub struct Played<D: Driven> {
     pub told: Vec<Told<D::Protocol>>,
     /// The same as the judge was shown it, as far as it could be read.
     shown: Vec<Shown<D>>,
+    /// The steps at which nothing was asked, or it was refused.
+    refused: BTreeSet<usize>,
+    /// Those at which no more came of it than what the sender or the operator sees.
+    ignored: BTreeSet<usize>,
     /// All that is wrong, in order. After the first, the judge's account follows the implementation.
     pub wrong: Vec<Wrong>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
@@ -243,6 +247,8 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
     let mut played = Played {
         told: Vec::new(),
         shown: Vec::new(),
+        refused: BTreeSet::new(),
+        ignored: BTreeSet::new(),
         wrong: Vec::new(),
         unsupported: BTreeSet::new(),
     };
@@ -258,6 +264,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
     let mut now = D::START;
     for (at, step) in steps.iter().enumerate() {
         let Some(asked) = driven.ask(step) else {
+            played.refused.insert(at);
             continue;
         };
         now = asked.now;
@@ -265,6 +272,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
             Ok(Said::Outputs(outputs)) => outputs,
             Ok(Said::Unsupported) => {
                 played.unsupported.insert(asked.op.name());
+                played.refused.insert(at);
                 continue;
             }
             Err(lost) => {
@@ -280,6 +288,14 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
                 asked: &asked,
                 outputs: &outputs,
             });
+        }
+        let kinds = || outputs.iter().map(|it| D::Protocol::kind(&it.what));
+        if kinds().any(|it| it == OutputKind::Refused) {
+            played.refused.insert(at);
+        } else if !outputs.is_empty()
+            && kinds().all(|it| matches!(it, OutputKind::Respond | OutputKind::Audit))
+        {
+            played.ignored.insert(at);
         }
         let taken = driven.take(&asked.call, &outputs);
         played.is_told(now, asked.op, outputs);

@@ -239,8 +239,9 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             *self.times.entry(wrong.finding.clause).or_default() += 1;
         }
         let played = Rc::new(played);
+        let known = self.divergences.len();
         for clause in self.news_in(&played.clauses()) {
-            if let Some(found) = self.shortest(run, &played, clause, seed) {
+            if let Some(found) = self.shortest(run, &played, clause, seed, known) {
                 self.divergences.push(found);
             }
         }
@@ -311,18 +312,29 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         others.map(|(taken, _)| *taken).collect()
     }
 
-    /// The shortest run that shows something by this clause. Nothing, where the run does not.
+    /// The shortest run that shows something by this clause. Nothing, where the run does not. What it has shown by others are the
+    /// divergences behind the first so many.
     fn shortest(
         &mut self,
         run: &Run<D>,
         played: &Rc<Played<D>>,
         clause: &'static str,
         seed: u64,
+        known: usize,
     ) -> Option<Divergence<D>> {
         let wrong = self.unexplained(played, run.steps.len(), clause)?;
         let until = Instant::now() + self.shrinking;
         let mut steps = run.steps[..run.steps.len().min(wrong.at + 1)].to_vec();
-        let seen = (Rc::clone(played), wrong);
+        let others = self.divergences[known..].iter();
+        let mut likely: Vec<_> = others.map(|it| (it.run.steps.clone(), false)).collect();
+        likely.sort_by_key(|(steps, _)| steps.len());
+        let last = steps.len().saturating_sub(1);
+        for idle in [&played.refused | &played.ignored, played.refused.clone()] {
+            let busy = (0..).zip(&steps);
+            let busy = busy.filter(|(at, _)| *at == last || !idle.contains(at));
+            likely.push((busy.map(|(_, step)| step.clone()).collect(), true));
+        }
+        let mut seen = (Rc::clone(played), wrong);
         let mut shows = |shorter: &[D::Step]| {
             if Instant::now() > until {
                 return None;
@@ -330,6 +342,18 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             let (played, wrong) = self.shows(shorter, clause)?;
             Some((wrong.at + 1, (played, wrong)))
         };
+        // What is short for another clause may show this one as well, unless it follows from the other; and most steps of a random run
+        // come to nothing.
+        for (mut shorter, may_follow) in likely {
+            let again = shows(&shorter);
+            if let Some((needed, again)) = again
+                && (may_follow || again.0.wrong.iter().all(|it| it.calls >= again.1.calls))
+            {
+                shorter.truncate(needed);
+                (steps, seen) = (shorter, again);
+                break;
+            }
+        }
         let seen = shrinking::shortest(&mut steps, seen, &mut shows);
         // A step may be there for the time alone that it takes.
         let (played, wrong) = shrinking::folded(&mut steps, seen, D::fold, &mut shows);
