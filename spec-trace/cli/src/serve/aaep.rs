@@ -237,7 +237,7 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
     fn restart(
         &mut self,
         now: Timestamp,
-        last: Option<Last<'_, driver::Output>>,
+        last: Option<Last<'_>>,
     ) -> Result<Vec<driver::Output>, Instead> {
         let carried = last.map_or(self.last.len(), |last| last.carried.len());
         let lost = self.last.split_off(carried.min(self.last.len()));

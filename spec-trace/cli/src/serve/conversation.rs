@@ -5,8 +5,8 @@
 
 use countersign_conform::implementation::{Implementation, Lost};
 use countersign_driver::{
-    Answer, BadRequest, Common, Greeting, Op, Output as Put, Problem, Protocol, Request, Response,
-    VERSION,
+    Answer, BadRequest, Common, Greeting, Kind, Op, Output as Put, Problem, Protocol, Request,
+    Response, VERSION,
 };
 use countersign_reference::time::Timestamp;
 
@@ -27,8 +27,8 @@ enum Stage {
 pub struct Conversation<S: Service> {
     service: S,
     stage: Stage,
-    /// The outputs of the last response: what a restart can say that was lost.
-    last: Vec<Output<S>>,
+    /// The kinds of the outputs of the last response: what a restart can say that was lost.
+    last: Vec<Kind>,
 }
 
 impl<S: Service> Conversation<S> {
@@ -191,7 +191,8 @@ impl<S: Service> Conversation<S> {
     }
 
     fn outputs(&mut self, outputs: Vec<Output<S>>) -> Answer<S::Protocol> {
-        self.last.clone_from(&outputs);
+        self.last.clear();
+        self.last.extend(outputs.iter().map(S::Protocol::kind));
         let outputs = outputs.into_iter().map(Put::to_all).collect();
         Answer::Outputs { outputs }
     }

@@ -176,7 +176,7 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
     fn restart(
         &mut self,
         now: Timestamp,
-        _: Option<Last<'_, driver::Output>>,
+        _: Option<Last<'_>>,
     ) -> Result<Vec<driver::Output>, Instead> {
         self.gatekeeper = stored_and_read_back(&self.gatekeeper)?;
         let mut outputs = self.handle(now, Input::Restart)?;

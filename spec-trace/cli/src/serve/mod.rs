@@ -88,17 +88,17 @@ pub trait Service {
     fn restart(
         &mut self,
         now: Timestamp,
-        last: Option<Last<'_, Output<Self>>>,
+        last: Option<Last<'_>>,
     ) -> Result<Vec<Output<Self>>, Instead>;
 }
 
-/// The outputs of the last response.
+/// The outputs of the last response, by their kinds.
 #[derive(Clone, Copy, Debug)]
-pub struct Last<'a, O> {
+pub struct Last<'a> {
     /// Those that were carried out.
-    pub carried: &'a [O],
+    pub carried: &'a [Kind],
     /// Those that were not: the rest.
-    pub lost: &'a [O],
+    pub lost: &'a [Kind],
 }
 
 /// What a request that is understood is answered with where it is not carried out.

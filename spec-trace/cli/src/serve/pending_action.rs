@@ -232,11 +232,11 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
     fn restart(
         &mut self,
         now: Timestamp,
-        last: Option<Last<'_, driver::Output>>,
+        last: Option<Last<'_>>,
     ) -> Result<Vec<driver::Output>, Instead> {
         let latest = self.latest(now);
         if let Some(Last { carried, lost }) = last {
-            self.carried += carried.iter().filter(|it| is_told_again(it)).count();
+            self.carried += carried.iter().filter(|it| is_told_again(**it)).count();
             if let (Some(ledger), true) = (&mut self.ledger, lost.is_empty()) {
                 ledger.carried(ledger.recorded());
                 self.carried = 0;
@@ -326,13 +326,6 @@ fn too_late_to_withdraw(named: Named, at: Timestamp) -> serde_json::Result<Json>
 }
 
 /// Whether it is behind a record, so that the ledger tells it again after a crash (PA-10).
-fn is_told_again(output: &driver::Output) -> bool {
-    match output {
-        driver::Output::Append(_) | driver::Output::Event(_) => true,
-        driver::Output::Perform(_)
-        | driver::Output::InDoubt(_)
-        | driver::Output::Audit(_)
-        | driver::Output::Snapshot(_)
-        | driver::Output::Refused(_) => false,
-    }
+const fn is_told_again(output: Kind) -> bool {
+    matches!(output, Kind::Append | Kind::Event)
 }
