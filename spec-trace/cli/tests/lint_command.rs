@@ -215,12 +215,18 @@ fn a_stream_that_is_written_is_judged_while_it_is() {
     let (before, last) = lines.split_at(lines.len() - 1);
     file.write_all((before.join("\n") + "\n").as_bytes())
         .expect("room");
+    // Where nothing is said, the end of the file ends the waiting.
+    let late = path.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_secs(30));
+        fs::remove_file(late)
+    });
     let mut first = String::new();
     said.read_line(&mut first).expect("it is said");
     assert!(first.contains("violation AAEP-A.8-4"), "{first}");
     file.write_all((last.join("\n") + "\n").as_bytes())
         .expect("room");
-    fs::remove_file(&path).expect("it is there");
+    fs::remove_file(&path).expect("it was said before the file was gone");
     let mut rest = String::new();
     said.read_to_string(&mut rest).expect("it is said");
     assert_eq!(following.wait().expect("it ends").code(), Some(1));
