@@ -73,6 +73,10 @@ pub fn render_one(report: &LintReport, terminal: Terminal) -> String {
 }
 
 /// Findings in this file as text. With `strict`, warnings are violations.
+///
+/// # Panics
+///
+/// Never: writing to a string cannot fail.
 pub fn render_found(file: &str, strict: bool, found: &[Finding], terminal: Terminal) -> String {
     let handler = GraphicalReportHandler::new_themed(terminal.theme())
         .with_width(WIDTH)
