@@ -290,6 +290,38 @@ fn ablate_has_the_shape_that_others_rely_on() {
     }
 }
 
+/// PA-2, PA-7: the default of each place costs nothing, and what another way costs is shown by a run.
+#[test]
+fn each_way_to_take_a_place_tells_what_it_costs() {
+    let arguments = ["readings", "pending-action", "--bounds", "small,actions=1"];
+    let document = answer(&arguments);
+    assert_eq!(keys(&document), ["protocol", "bounds", "steps", "readings"]);
+    let places = document["readings"].as_array().expect("a list");
+    assert_eq!(places.len(), 4);
+    for place in places {
+        assert_eq!(
+            keys(place),
+            ["name", "clauses", "question", "why", "choices"]
+        );
+        let choices = place["choices"].as_array().expect("a list");
+        for (position, choice) in choices.iter().enumerate() {
+            assert_eq!(choice["default"], position == 0);
+            let breaks = choice["breaks"].as_array().expect("a list");
+            assert!(position > 0 || breaks.is_empty(), "{choice}");
+            let runs = breaks.iter().map(|broken| broken["steps"].as_array());
+            assert!(
+                runs.into_iter()
+                    .all(|it| it.is_some_and(|it| !it.is_empty()))
+            );
+        }
+    }
+    countersign()
+        .args(["readings", "aaep", "nope"])
+        .assert()
+        .code(2)
+        .stderr(contains("expected one of late-reply, timeout-uses-token"));
+}
+
 // Recorded streams.
 
 #[test]

@@ -25,7 +25,11 @@ impl Timestamp {
         if !has_rfc3339_shape(text.as_bytes()) {
             return None;
         }
-        let moment: jiff::Timestamp = text.parse().ok()?;
+        // The calendar's parser takes nine digits of a fraction, RFC 3339 as many as there are.
+        let moment: jiff::Timestamp = match Self::fractional_digits(text) {
+            0..=9 => text.parse().ok()?,
+            digits => [&text[..29], &text[20 + digits..]].concat().parse().ok()?,
+        };
         Some(Self(moment.as_microsecond()))
     }
 
@@ -157,6 +161,7 @@ mod tests {
         let moment = Timestamp::parse("2026-05-24T14:22:24Z").unwrap();
         for text in [
             "2026-05-24t14:22:24.000z",
+            "2026-05-24T14:22:24.0000000009Z",
             "2026-05-24T16:22:24.000000+02:00",
         ] {
             assert_eq!(Timestamp::parse(text), Some(moment), "{text}");

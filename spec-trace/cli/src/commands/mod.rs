@@ -25,6 +25,7 @@ pub mod diff_http;
 pub mod explore;
 pub mod findings;
 pub mod lint;
+pub mod readings;
 pub mod record;
 pub mod replay;
 pub mod report;
@@ -42,6 +43,7 @@ Examples:
   countersign check mcp-aql --without AQL-4.1-6    what goes wrong when a token serves any adapter
   countersign check aaep --reading late-reply=by-claim
                                                    what another reading of the text costs
+  countersign readings aaep                        where the text leaves a choice, and what each costs
   countersign ablate mcp-aql                       what each rule is good for
   countersign lint capture.jsonl                   judge a recorded stream
   producer | countersign lint - --format json      the same in a pipe, for a program
@@ -179,6 +181,8 @@ enum Command {
     Check(check::Args),
     /// Leave out each rule in turn: what breaks, and the shortest run that shows it
     Ablate(ablate::Args),
+    /// List the places of a text that can be taken in more than one way, and what each way costs
+    Readings(readings::Args),
     /// Judge recordings: AAEP streams, and transcripts of the other protocols
     Lint(lint::Args),
     /// Drive an implementation in any language: the shortest run for each rule that it breaks
@@ -217,6 +221,7 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args, cli.format.found()),
         Command::Check(args) => check::run(&args, cli.format.printed()),
         Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
+        Command::Readings(args) => readings::run(&args, cli.format.printed()),
         Command::Diff(args) => diff::run(&args, cli.format.reported()),
         Command::Smoke(args) => smoke::run(&args, cli.format.printed()),
         Command::Vectors(args) => vectors::run(&args, cli.format.printed()),

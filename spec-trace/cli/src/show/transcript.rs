@@ -94,7 +94,7 @@ impl Drawing {
             self.step_of.insert(line, self.steps.len());
             self.steps.push(Step {
                 line: Some(line),
-                at: printable(at.get(11..).unwrap_or(&at).trim_end_matches('Z')),
+                at: time_of_day(&at),
                 from,
                 to,
                 text: printable(text.trim_end()),
@@ -118,4 +118,11 @@ impl Drawing {
         self.steps[step].record.push('\n');
         self.steps[step].record.push_str(&printable(&record));
     }
+}
+
+/// The time of day of a moment, at most to the millisecond; nothing of what is none.
+fn time_of_day(moment: &str) -> String {
+    let time = moment.get(11..).unwrap_or_default().chars();
+    let time = time.take_while(|it| it.is_ascii_digit() || matches!(it, ':' | '.'));
+    time.take(12).collect()
 }

@@ -510,8 +510,18 @@ impl Monitor {
             let message = format!("code {code} for a token {why}");
             return accuse(rule, exchange, call, message, found);
         }
-        // By which code a token is turned away that is bound to another session, the text does not say.
-        if weighed.is_open || weighed.faults.iter().any(|fault| fault.code.is_empty()) {
+        // By which code a token is turned away that is bound to another session, the text does not say, and for one that was ended
+        // before its time it has none.
+        let is_ended = |fault: &Fault| {
+            let rules = [
+                &rules::ENDED_TAKEN,
+                &rules::REVOKED_TAKEN,
+                &rules::ENDED_BY_EVENT_TAKEN,
+            ];
+            rules.iter().any(|rule| fault.rule == *rule)
+        };
+        let has_no_code = |fault: &Fault| fault.code.is_empty() || is_own(&code) && is_ended(fault);
+        if weighed.is_open || weighed.faults.iter().any(has_no_code) {
             return;
         }
         let rule = match (weighed.faults.as_slice(), &*code) {
@@ -548,7 +558,7 @@ impl Monitor {
             rule,
             exchange,
             call,
-            format!("code {code} for a token of which is known: {why}"),
+            format!("code {code} for a token of which this is known: {why}"),
             found,
         );
     }

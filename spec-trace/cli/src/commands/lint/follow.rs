@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use countersign_lint::envelope::{self, Envelope};
 use countersign_lint::finding::Finding;
 use countersign_lint::growing::Growing;
 use countersign_lint::input::Source;
@@ -43,7 +44,11 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         (Source::Stdin, Box::new(io::stdin().lock()))
     } else {
         let file = File::open(input).into_diagnostic().wrap_err_with(cannot)?;
-        let file = Followed { file, path: input };
+        let file = Followed {
+            file,
+            path: input,
+            read: 0,
+        };
         (Source::File(input.clone()), Box::new(file))
     };
     let settings = Settings {
@@ -54,6 +59,7 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let mut growing = Growing::new(settings, args.selection(Recorded::Aaep));
     let (mut told, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
     let terminal = Terminal::of_stdout();
+    let mut is_first = true;
     loop {
         let length = match reader.read(&mut buffer) {
             Ok(0) => break,
@@ -61,6 +67,10 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error).into_diagnostic().wrap_err_with(cannot),
         };
+        if is_first {
+            is_ours(&buffer[..length], &name)?;
+            is_first = false;
+        }
         let found = growing.push(&buffer[..length]);
         if found.is_empty() {
             continue;
@@ -93,10 +103,24 @@ fn is_told(finding: &Finding, told: &mut Vec<Finding>) -> bool {
     at.map(|at| told.swap_remove(at)).is_some()
 }
 
+/// Whether a stream that begins like this is of our format, or damaged; any other is judged when it is whole.
+fn is_ours(start: &[u8], name: &str) -> miette::Result<()> {
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let is_object = text.trim_ascii_start().first().is_none_or(|it| *it == b'{');
+    if is_object && envelope::told(start) == Envelope::Jsonl {
+        return Ok(());
+    }
+    Err(miette::miette!(
+        "{name}: --follow reads JSON Lines, and this is something else; without --follow it is read when it is whole"
+    ))
+}
+
 /// A file that is being written. It ends where it is gone.
 struct Followed<'a> {
     file: File,
     path: &'a Path,
+    /// How many bytes of it were read.
+    read: u64,
 }
 
 impl Read for Followed<'_> {
@@ -105,8 +129,14 @@ impl Read for Followed<'_> {
             // Asked before, so that what is written last is read.
             let is_there = self.path.exists();
             let length = self.file.read(buffer)?;
+            self.read += length as u64;
             if length > 0 || !is_there {
                 return Ok(length);
+            }
+            if self.file.metadata()?.len() < self.read {
+                return Err(io::Error::other(
+                    "it was cut while it was followed; what it holds now is another stream",
+                ));
             }
             thread::sleep(PAUSE);
         }

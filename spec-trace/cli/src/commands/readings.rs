@@ -1,0 +1,223 @@
+//! `countersign readings`: each place of a text that can be taken in more than one way, and what each way costs.
+
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use countersign_conform::steps::steps_json;
+use countersign_model::aaep::AaepProtocol;
+use countersign_model::ablation::breaks_within;
+use countersign_model::checker::PropertyVerdict;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
+use countersign_model::readings::Place;
+use countersign_model::rules::Rules;
+use countersign_model::specification::{Modelled, Specification};
+use serde_json::{Value, json};
+
+use super::clauses::hanging;
+use crate::answer::{Answer, Format, Status};
+use crate::arguments::{Protocol, preset, specification};
+use crate::progress::Progress;
+use crate::verdicts::property_text;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign readings pending-action                   each place, and what each way to take it costs
+  countersign readings aaep late-reply                  one, with the shortest runs that show the costs
+  countersign readings mcp-aql --format json > readings.json
+
+What a way costs are the guarantees that it breaks: they are stated without any reading, so that
+they are the same for all ways. The default breaks none (countersign check). The others are searched
+for the shortest runs within the bounds, and as deep as the rules left out are by `ablate`.";
+
+/// The arguments of `countersign readings`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The protocol
+    #[arg(value_enum)]
+    protocol: Protocol,
+    /// Only this place, with the runs; an unknown name lists them
+    name: Option<String>,
+    /// How far the model goes: small, default, large or three, and changes to it
+    #[arg(long, default_value = "small")]
+    bounds: String,
+}
+
+/// Runs the command. It judges no implementation, so an answer always holds.
+///
+/// # Errors
+///
+/// Bounds or a place that there are not.
+pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+    match args.protocol {
+        Protocol::Aaep => readings::<AaepProtocol>(args, format),
+        Protocol::McpAql => readings::<McpAqlProtocol>(args, format),
+        Protocol::PendingAction => readings::<PendingActionProtocol>(args, format),
+    }
+}
+
+/// A way to take a place, and the guarantees that it breaks.
+struct Way<R: 'static> {
+    place: &'static Place<R>,
+    value: &'static str,
+    is_default: bool,
+    costs: Vec<PropertyVerdict>,
+}
+
+fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
+    let model = specification::<T>(preset::<T>(&args.bounds)?)?;
+    let places: Vec<_> = match &args.name {
+        None => T::PLACES.iter().collect(),
+        Some(name) => {
+            let place = T::PLACES.iter().find(|place| place.name == name);
+            vec![place.ok_or_else(|| unknown::<T>(name))?]
+        }
+    };
+    let ways = ways(&model, &places);
+    let status = Status::Holds;
+    Ok(match format {
+        Format::Json => {
+            let places: Vec<Value> = places
+                .iter()
+                .map(|place| place_json(place, &ways))
+                .collect();
+            let document = json!({
+                "protocol": T::NAME,
+                "bounds": args.bounds,
+                "steps": T::LONGEST,
+                "readings": places,
+            });
+            Answer::json(&document, status)
+        }
+        Format::Text => {
+            let mut text = String::new();
+            for place in &places {
+                text += &place_text(place, &ways);
+            }
+            if args.name.is_some() {
+                for property in ways.iter().flat_map(|way| &way.costs) {
+                    text += &property_text(property);
+                    text.push('\n');
+                }
+            }
+            text += &totals::<T>(&args.bounds, &ways);
+            Answer { text, status }
+        }
+    })
+}
+
+fn unknown<T: Modelled>(name: &str) -> miette::Report {
+    let names: Vec<_> = T::PLACES.iter().map(|place| place.name).collect();
+    miette::miette!(
+        "unknown reading `{name}`: expected one of {}",
+        names.join(", ")
+    )
+}
+
+/// Every way to take these places, several searched at a time.
+fn ways<T: Modelled>(
+    model: &Specification<T>,
+    places: &[&'static Place<T::Reading>],
+) -> Vec<Way<T::Reading>> {
+    let all: Vec<_> = places
+        .iter()
+        .flat_map(|place| place.choices.iter().enumerate().map(move |it| (*place, it)))
+        .collect();
+    let progress = Progress::of(all.len() as u64, &format!("{}: taking", T::NAME), "ways");
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let costs = Mutex::new(vec![Vec::new(); all.len()]);
+    let worker = || loop {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        let Some((_, (position, choice))) = all.get(at) else {
+            return;
+        };
+        if *position > 0 {
+            let mut reading = model.reading;
+            (choice.set)(&mut reading);
+            let mut broken = breaks_within(&model.with(Rules::all(), reading), T::LONGEST);
+            broken.sort_by_key(|property| property.steps.len());
+            if let Ok(mut costs) = costs.lock() {
+                costs[at] = broken;
+            }
+        }
+        progress.at(done.fetch_add(1, Ordering::Relaxed) as u64 + 1);
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(worker);
+        }
+    });
+    let costs = costs.into_inner().unwrap_or_default();
+    all.iter()
+        .zip(costs)
+        .map(|((place, (position, choice)), costs)| Way {
+            place,
+            value: choice.value,
+            is_default: *position == 0,
+            costs,
+        })
+        .collect()
+}
+
+fn place_json<R>(place: &Place<R>, ways: &[Way<R>]) -> Value {
+    let ways = ways.iter().filter(|way| way.place.name == place.name);
+    let ways: Vec<Value> = ways
+        .map(|way| {
+            let cost = |property: &PropertyVerdict| {
+                let steps = steps_json(&property.steps);
+                json!({ "property": property.name, "clauses": property.clauses, "steps": steps })
+            };
+            let costs: Vec<Value> = way.costs.iter().map(cost).collect();
+            json!({ "value": way.value, "default": way.is_default, "breaks": costs })
+        })
+        .collect();
+    json!({
+        "name": place.name,
+        "clauses": place.clauses,
+        "question": place.question,
+        "why": place.why,
+        "choices": ways,
+    })
+}
+
+fn place_text<R>(place: &Place<R>, ways: &[Way<R>]) -> String {
+    let mut text = hanging(&format!("{}  ", place.name), &place.clauses.join(", "));
+    text += &hanging("  ", place.question);
+    for way in ways.iter().filter(|way| way.place.name == place.name) {
+        let head = format!("    {:<18}  ", way.value);
+        if way.is_default {
+            text += &hanging(&head, &format!("the default: {}", place.why));
+        } else if way.costs.is_empty() {
+            text += &hanging(&head, "keeps every guarantee");
+        }
+        for (number, property) in way.costs.iter().enumerate() {
+            let head = if number == 0 {
+                &head
+            } else {
+                &" ".repeat(head.len())
+            };
+            let steps = property.steps.len();
+            text += &hanging(head, &format!("breaks {} ({steps} steps)", property.name));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn totals<T: Modelled>(bounds: &str, ways: &[Way<T::Reading>]) -> String {
+    let others = ways.iter().filter(|way| !way.is_default);
+    let (keep, cost): (Vec<_>, Vec<_>) = others.partition(|way| way.costs.is_empty());
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{} bounds, runs of up to {} steps: {} ways beside the defaults keep every guarantee, {} break some",
+        bounds,
+        T::LONGEST,
+        keep.len(),
+        cost.len()
+    );
+    text
+}
