@@ -292,7 +292,7 @@ fn whatever_is_drawn_is_stepped_through_without_complaint() {
         json!({ "clause": "AAEP-none", "steps": [step], "expected": "nothing", "actual": "</p>" });
     let whole = fs::read(rejected()).expect("a stream");
     let cut = whole[..whole.len() / 2].to_vec();
-    let broken = b"{}\n[]\n\xff\xfe\n\n{\"type\":1}\n{\"a\":\"\\ud800\"}\n".to_vec();
+    let broken = b"{}\n[]\n\xff\xfe\n\n{\"type\":\"aaep:x\"}\n{\"a\":\"\\ud800\"}\n".to_vec();
     let folder = folder();
     for content in kept
         .into_iter()
