@@ -29,7 +29,7 @@ Examples:
   countersign readings mcp-aql --format json > readings.json
 
 What a way costs are the guarantees that it breaks: they are stated without any reading, so that
-they are the same for all ways. The default breaks none (countersign check). The others are searched
+they are the same for all ways. The default breaks none, as `check` shows. The others are searched
 for the shortest runs within the bounds, and as deep as the rules left out are by `ablate`.";
 
 /// The arguments of `countersign readings`.
