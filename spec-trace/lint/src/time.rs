@@ -132,7 +132,7 @@ fn without_fraction(rest: &[u8]) -> &[u8] {
         .iter()
         .take_while(|byte| byte.is_ascii_digit())
         .count();
-    if (1..=9).contains(&digits) {
+    if digits > 0 {
         &fraction[digits..]
     } else {
         rest

@@ -218,6 +218,23 @@ fn words(report: &LintReport) -> String {
     format!("{} ({:?})", report.verdict.word(), all)
 }
 
+/// AQL-2.1-1, AQL-7.1-2: what the text leaves free is no fault, though it may look like one.
+#[test]
+fn what_the_text_leaves_free_is_right() {
+    for name in [
+        "AQL-2.1-1_reversible-operation-is-confirmed",
+        "AQL-7.1-2_revoked-told-by-a-code-of-its-own",
+    ] {
+        let report = lint(&read("mcp-aql", "free", name), None).expect("it is a transcript");
+        assert_eq!(
+            told(&report),
+            (vec![], vec![], Verdict::Conforming),
+            "{}",
+            words(&report)
+        );
+    }
+}
+
 fn assert_faults(protocol: &str, faults: &[Fault], rules: &[&Rule]) {
     let names = |kind| {
         let entries =

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::account::{Call, Token};
 use super::{Monitor, accuse, response, rules};
-use crate::transcript::{Exchange, Fields, Found, same};
+use crate::transcript::{Exchange, Fields, Found};
 
 /// So many characters of 64 are 128 bits at least.
 const FEWEST: usize = 22;
@@ -49,16 +49,7 @@ impl Monitor {
             tolerance: adapter.tolerance(),
             id: None,
         };
-        // A token that is live may be handed out again for the same call.
-        let is_again = |known: &Token| {
-            let (one, other) = (&known.call, call);
-            known.uses.is_empty()
-                && known.end.is_none()
-                && (&one.adapter, &one.operation) == (&other.adapter, &other.operation)
-                && same(&one.params, &other.params)
-        };
-        let known = self.account.tokens.insert(name, token);
-        if let Some(known) = known.filter(|known| !is_again(known)) {
+        if let Some(known) = self.account.tokens.insert(name, token) {
             let message = format!(
                 "confirmation_token was issued on line {} before",
                 known.line
