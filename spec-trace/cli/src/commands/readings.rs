@@ -24,8 +24,8 @@ use crate::verdicts::property_text;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign readings pending-action                   each place, and what each way to take it costs
-  countersign readings aaep late-reply                  one, with the shortest runs that show the costs
+  countersign readings pending-action             each place, and what each way to take it costs
+  countersign readings aaep late-reply            one, with the shortest runs that show the costs
   countersign readings mcp-aql --format json > readings.json
 
 What a way costs are the guarantees that it breaks: they are stated without any reading, so that
