@@ -518,7 +518,7 @@ impl Monitor {
                 &rules::REVOKED_TAKEN,
                 &rules::ENDED_BY_EVENT_TAKEN,
             ];
-            rules.iter().any(|rule| fault.rule == *rule)
+            rules.contains(&fault.rule)
         };
         let has_no_code = |fault: &Fault| fault.code.is_empty() || is_own(&code) && is_ended(fault);
         if weighed.is_open || weighed.faults.iter().any(has_no_code) {
