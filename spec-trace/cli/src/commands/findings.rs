@@ -13,7 +13,7 @@ use crate::arguments::Protocol;
 const EXAMPLES: &str = "\
 Examples:
   countersign findings                            all of them, by protocol
-  countersign findings AQL-F2                     one, with what shows it and a wording that mends it
+  countersign findings AQL-F2                     one, with what shows it and a mended wording
   countersign findings AQL-F2 --format markdown   the same, for the tracker of the document
   countersign findings --protocol aaep --format json
   countersign findings --refuted                  what looked like one, and the passage against it";
