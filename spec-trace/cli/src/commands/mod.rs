@@ -43,7 +43,7 @@ Examples:
   countersign check mcp-aql --without AQL-4.1-6    what goes wrong when a token serves any adapter
   countersign check aaep --reading late-reply=by-claim
                                                    what another reading of the text costs
-  countersign readings aaep                        what the text leaves open, and what each way costs
+  countersign readings aaep                        what the text leaves open, and what that costs
   countersign ablate mcp-aql                       what each rule is good for
   countersign lint capture.jsonl                   judge a recorded stream
   producer | countersign lint - --format json      the same in a pipe, for a program
