@@ -1,6 +1,5 @@
 //! `countersign readings`: each place of a text that can be taken in more than one way, and what each way costs.
 
-use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -11,7 +10,7 @@ use countersign_model::ablation::breaks_within;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::readings::Place;
+use countersign_model::readings::{Place, ReadingError};
 use countersign_model::rules::Rules;
 use countersign_model::specification::{Modelled, Specification};
 use serde_json::{Value, json};
@@ -73,7 +72,11 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
         None => T::PLACES.iter().collect(),
         Some(name) => {
             let place = T::PLACES.iter().find(|place| place.name == name);
-            vec![place.ok_or_else(|| unknown::<T>(name))?]
+            let unknown = || ReadingError::UnknownName {
+                places: T::PLACES,
+                name: name.clone(),
+            };
+            vec![place.ok_or_else(|| miette::Report::msg(unknown()))?]
         }
     };
     let ways = ways(&model, &places);
@@ -107,14 +110,6 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
             Answer { text, status }
         }
     })
-}
-
-fn unknown<T: Modelled>(name: &str) -> miette::Report {
-    let names: Vec<_> = T::PLACES.iter().map(|place| place.name).collect();
-    miette::miette!(
-        "unknown reading `{name}`: expected one of {}",
-        names.join(", ")
-    )
 }
 
 /// Every way to take these places, several searched at a time.
@@ -210,14 +205,10 @@ fn place_text<R>(place: &Place<R>, ways: &[Way<R>]) -> String {
 fn totals<T: Modelled>(bounds: &str, ways: &[Way<T::Reading>]) -> String {
     let others = ways.iter().filter(|way| !way.is_default);
     let (keep, cost): (Vec<_>, Vec<_>) = others.partition(|way| way.costs.is_empty());
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{} bounds, runs of up to {} steps: {} ways beside the defaults keep every guarantee, {} break some",
-        bounds,
+    format!(
+        "{bounds} bounds, runs of up to {} steps: {} ways beside the defaults keep every guarantee, {} break some\n",
         T::LONGEST,
         keep.len(),
         cost.len()
-    );
-    text
+    )
 }

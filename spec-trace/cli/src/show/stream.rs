@@ -375,8 +375,7 @@ impl<'a> Drawing<'a> {
         for now in self.linter.confirmations(session) {
             gone.remove(&now.line);
             let after = now.outcomes.join(" or ");
-            let line = self.places.and_then(|places| places.place(now.line));
-            let line = line.map_or(now.line, |(line, _)| line);
+            let line = self.line(now.line);
             let (track, before) = self.standing.entry((session, now.line)).or_insert_with(|| {
                 let token = now.token.and_then(|token| self.tokens.get(token.as_str()));
                 let name = token.map_or_else(
