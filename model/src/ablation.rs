@@ -85,13 +85,34 @@ pub fn breaks<T: Modelled>(
 
 /// The properties that break in runs of up to so many steps.
 pub fn breaks_within<T: Modelled>(model: &Specification<T>, steps: usize) -> Vec<PropertyVerdict> {
+    broken_within(model, steps).properties
+}
+
+/// What breaks, and how far it was searched for.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The properties that break, each with its shortest counterexample.
+    pub properties: Vec<PropertyVerdict>,
+    /// The longest runs of which every one was looked at, in steps.
+    pub steps: usize,
+    /// States that differ, in these runs.
+    pub states: usize,
+}
+
+/// The properties that break in runs of up to so many steps, and how far that came.
+pub fn broken_within<T: Modelled>(model: &Specification<T>, steps: usize) -> Broken {
     let limit = Limit {
         steps,
         ..Limit::default()
     };
-    let mut properties = always(model, &search(model, limit, |_| {}));
+    let searched = search(model, limit, |_| {});
+    let mut properties = always(model, &searched);
     properties.retain(|property| !property.holds);
-    properties
+    Broken {
+        properties,
+        steps: searched.steps,
+        states: searched.states,
+    }
 }
 
 /// Of the properties that break, those that say what the rule is for: they state its chief clause before all others. Where

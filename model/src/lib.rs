@@ -11,6 +11,7 @@ pub mod aaep;
 pub mod ablation;
 pub mod bounds;
 pub mod checker;
+pub mod compare;
 mod graph;
 pub mod judge;
 pub mod judged;

@@ -65,6 +65,11 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
         wanted: u128,
     ) -> Option<Taken<Self>>;
 
+    /// What is seen where something comes out besides that may and need not, one thing at a time; no state depends on it.
+    fn besides(_: &Specification<Self>, _: &Self::State, _: Self::Action) -> Vec<Told<Self>> {
+        Vec::new()
+    }
+
     /// The state that stands for all that no later step can tell from this one.
     fn quotient_of(model: &Specification<Self>, state: &Self::State) -> Self::State;
 

@@ -28,6 +28,7 @@ pub mod words;
 mod work;
 
 use crate::checker::StepText;
+use crate::judged::CallTold as _;
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification, Taken};
 
@@ -79,6 +80,20 @@ impl Modelled for AaepProtocol {
             next: step.next,
             witnessed: step.witnessed,
             told: Told::of(model, state, action, &step),
+        })
+    }
+
+    fn besides(model: &Aaep, state: &State, action: Action) -> Vec<Told> {
+        let told = model.step(state, action).and_then(|step| {
+            let told = Told::of(model, state, action, &step)?;
+            Some((told, step))
+        });
+        told.map_or_else(Vec::new, |(told, step)| {
+            let with = |it| [step.required.as_slice(), &[it]].concat();
+            let optional = step.optional.iter();
+            optional
+                .filter_map(|it| told.putting_out(&with(it)))
+                .collect()
         })
     }
 

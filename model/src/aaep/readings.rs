@@ -11,6 +11,15 @@ pub enum LateReply {
     ByClaim,
 }
 
+/// Whether a reply that claims the very instant of the deadline is in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeadlineBoundary {
+    /// It is not: the claim lies before the deadline.
+    Strict,
+    /// It is: the claim lies no later than the deadline.
+    Inclusive,
+}
+
 /// Whether applying the default uses the token up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeoutUsesToken {
@@ -90,6 +99,8 @@ pub enum SessionEndTells {
 pub struct Reading {
     /// `late-reply`
     pub late_reply: LateReply,
+    /// `deadline-boundary`
+    pub deadline_boundary: DeadlineBoundary,
     /// `timeout-uses-token`
     pub timeout_uses_token: TimeoutUsesToken,
     /// `cancellation-releases`
@@ -112,6 +123,7 @@ impl Reading {
     /// The reading that binds model and executor alike.
     pub const SPECIFICATION: Self = Self {
         late_reply: LateReply::ByArrival,
+        deadline_boundary: DeadlineBoundary::Strict,
         timeout_uses_token: TimeoutUsesToken::Yes,
         cancellation_releases: CancellationReleases::Yes,
         session_end_cancels: SessionEndCancels::All,
@@ -133,7 +145,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 9] = [
+pub static PLACES: [Place; 10] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
@@ -149,6 +161,22 @@ pub static PLACES: [Place; 9] = [
             },
         ],
         why: "6.4 applies the default when no valid reply arrives in time; a claimed time can be backdated.",
+    },
+    Place {
+        name: "deadline-boundary",
+        clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
+        question: "A reply arrives in time and claims the very instant of the deadline: does it pass check 4?",
+        choices: &[
+            Choice {
+                value: "strict",
+                set: |reading| reading.deadline_boundary = DeadlineBoundary::Strict,
+            },
+            Choice {
+                value: "inclusive",
+                set: |reading| reading.deadline_boundary = DeadlineBoundary::Inclusive,
+            },
+        ],
+        why: "6.3.4 wants the claimed time to precede the deadline; at the deadline itself 6.4 applies the default.",
     },
     Place {
         name: "timeout-uses-token",

@@ -221,6 +221,13 @@ impl CallTold for Told {
         let outputs = Outputs::of(outputs)?;
         Some(Self { outputs, ..self })
     }
+
+    fn seen(self) -> Self {
+        Self {
+            can_begin: false,
+            ..self
+        }
+    }
 }
 
 impl Told {

@@ -5,7 +5,7 @@
 
 use super::message::{Message, Shape, Token};
 use super::output::Answered;
-use super::readings::TimeoutUsesToken;
+use super::readings::{DeadlineBoundary, TimeoutUsesToken};
 use super::rules::{Check, Guard};
 use super::state::{Confirmation, Phase};
 use super::step::{StepSoFar, Verdict};
@@ -93,14 +93,18 @@ impl StepSoFar<'_> {
         Check::NotCancelled.fails_if(cancelled && self.model.rules.forbid(Guard::HonoursCancelled))
     }
 
-    /// AAEP-6.3.4-4: strictly before the deadline; there is no lower bound.
+    /// AAEP-6.3.4-4: strictly before the deadline, or by the other reading no later; there is no lower bound.
     fn decided_in_time(&self, message: Message, confirmation: &Confirmation) -> Result<(), Check> {
         let deadline = if self.model.rules.forbid(Guard::ChecksOldDeadline) {
             confirmation.deadline()
         } else {
             confirmation.first_deadline()
         };
-        let late = message.claimed >= deadline.cast_signed();
+        let deadline = deadline.cast_signed();
+        let late = match self.model.reading.deadline_boundary {
+            DeadlineBoundary::Strict => message.claimed >= deadline,
+            DeadlineBoundary::Inclusive => message.claimed > deadline,
+        };
         Check::InTime.fails_if(late && self.model.rules.forbid(Guard::HonoursLate))
     }
 

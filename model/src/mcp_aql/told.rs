@@ -258,6 +258,13 @@ impl CallTold for Told {
             ..self
         })
     }
+
+    fn seen(self) -> Self {
+        Self {
+            earlier: false,
+            ..self
+        }
+    }
 }
 
 impl Told {

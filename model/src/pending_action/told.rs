@@ -166,6 +166,19 @@ impl CallTold for Told {
         let outputs = Outputs::of(outputs)?;
         self.call().map(|_| Self { outputs, ..self })
     }
+
+    fn seen(self) -> Self {
+        let ahead = Ahead {
+            crash: false,
+            rollback: false,
+            earlier: false,
+        };
+        Self {
+            ahead,
+            can_propose: false,
+            ..self
+        }
+    }
 }
 
 impl Told {

@@ -6,6 +6,7 @@ mod common;
 mod ablation;
 mod acceptance;
 mod bisimulation;
+mod compare;
 mod counts;
 mod durability;
 mod graph;

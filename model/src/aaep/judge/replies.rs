@@ -4,7 +4,7 @@ use super::account::{About, Blocked, Cause, Phase, Question, Verdict};
 use super::call::{Decision, Delivery, Flaw, Modified, Output, QuestionKind, Reply};
 use super::clarifications::Misfit;
 use super::{Call, Look, Owes, Resolution};
-use crate::aaep::readings::{CourtesyNotice, TimeoutUsesToken};
+use crate::aaep::readings::{CourtesyNotice, DeadlineBoundary, TimeoutUsesToken};
 use crate::judge::Kind;
 
 /// Why a reply is to be ignored.
@@ -55,11 +55,18 @@ impl Fails {
     }
 
     // AAEP-6.3.4-4: strictly before; there is no tolerance, and no lower bound. AAEP-6.4.2-3: an extension moves the deadline.
-    fn unless_in_time(&self, reply: &Reply, question: &Question) -> Result<(), Failed> {
-        if reply
-            .claimed_at
-            .is_some_and(|claimed| claimed < question.deadline)
-        {
+    // By the reading `deadline-boundary` the deadline itself is in time, too.
+    fn unless_in_time(
+        &self,
+        reply: &Reply,
+        question: &Question,
+        boundary: DeadlineBoundary,
+    ) -> Result<(), Failed> {
+        let is_in_time = |claimed: i64| match boundary {
+            DeadlineBoundary::Strict => claimed < question.deadline,
+            DeadlineBoundary::Inclusive => claimed <= question.deadline,
+        };
+        if reply.claimed_at.is_some_and(is_in_time) {
             return Ok(());
         }
         let also: &[_] = &["AAEP-6.9-2", "AAEP-6.3.4-7"];
@@ -146,7 +153,7 @@ impl Look<'_> {
             return fails.at("AAEP-6.3.4-2", also, "names no token of such a question");
         };
         let timed_out_now = self.unused(&fails, question)?;
-        fails.unless_in_time(reply, question)?;
+        fails.unless_in_time(reply, question, self.reading.deadline_boundary)?;
         // AAEP-6.4-1: whatever it claims, the default is applied first (reading `late-reply`), and uses the token up
         // (reading `timeout-uses-token`).
         if timed_out_now && self.reading.timeout_uses_token == TimeoutUsesToken::Yes {
@@ -375,7 +382,9 @@ impl Look<'_> {
         let fails = Fails::of(delivery);
         replied_before
             && delivery.flaw.is_none()
-            && fails.unless_in_time(&delivery.reply, question).is_ok()
+            && fails
+                .unless_in_time(&delivery.reply, question, self.reading.deadline_boundary)
+                .is_ok()
             && self.is_from_its_subscription(&fails, delivery).is_ok()
             && self.fits(&fails, delivery, question).is_ok()
     }

@@ -6,7 +6,9 @@ use super::run::{
 };
 use super::{acceptance, accepted, asked, rejection};
 use countersign_model::aaep::judge::{Allowed, Call, Confirm, Decision, Delivery, Flaw, State};
-use countersign_model::aaep::readings::{CourtesyNotice, LateReply, Reading, TimeoutUsesToken};
+use countersign_model::aaep::readings::{
+    CourtesyNotice, DeadlineBoundary, LateReply, Reading, TimeoutUsesToken,
+};
 use countersign_model::judge::Kind;
 
 use State::{AwaitingInput, Thinking};
@@ -108,6 +110,29 @@ fn a_reply_claims_a_time_before_the_deadline_aaep_6_3_4_4() {
         run.steps[3].call = Call::Deliver(reply(1, Decision::Accept, claimed));
         run.conforms();
     }
+}
+
+/// One before, at and one after: by the other reading the deadline itself is in time.
+#[test]
+fn a_claim_of_the_very_deadline_counts_as_the_reading_says_aaep_6_3_4_4() {
+    let inclusive = Reading {
+        deadline_boundary: DeadlineBoundary::Inclusive,
+        ..Reading::SPECIFICATION
+    };
+    let claims = |claimed| {
+        move |run: &mut Run| {
+            run.steps[3].call = Call::Deliver(reply(1, Decision::Accept, claimed));
+        }
+    };
+    let run = accepted();
+    for claimed in [TIMEOUT - 1, TIMEOUT] {
+        let mut run = run.clone();
+        claims(claimed)(&mut run);
+        run.conforms_by(inclusive);
+    }
+    run.breaks("AAEP-6.3.4-4", claims(TIMEOUT));
+    let finding = run.breaks_by(inclusive, "AAEP-6.3.4-4", claims(TIMEOUT + 1));
+    assert_eq!(finding.kind, Kind::Guarantee);
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! Two settings beside each other: what only one of them allows is told by a shortest run.
+
+use countersign_model::compare::{Compared, apart};
+use countersign_model::judged::Limit;
+use countersign_model::pending_action::rules::Guard;
+use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
+use countersign_model::rules::{Guards as _, Rules};
+use countersign_model::specification::Specification;
+
+use crate::common::small;
+
+const LIMIT: Limit = Limit {
+    steps: 6,
+    pairs: 200_000,
+};
+
+fn by(assignment: &str) -> PendingAction {
+    let reading = PendingAction::reading([assignment]).expect("it names a choice");
+    small::<PendingActionProtocol>().with(Rules::all(), reading)
+}
+
+fn both_ways(a: &PendingAction, b: &PendingAction) -> [Compared; 2] {
+    [(a, b), (b, a)].map(|(a, b)| apart(a, b, LIMIT, |_| {}))
+}
+
+/// The length of a run, and whether the last step is one that the other takes otherwise.
+fn told(compared: &Compared) -> Option<(usize, bool)> {
+    let difference = compared.difference.as_ref()?;
+    Some((difference.steps.len(), difference.instead.is_some()))
+}
+
+#[test]
+fn a_setting_allows_what_it_allows() {
+    let model: Specification<PendingActionProtocol> = small();
+    let limit = Limit { steps: 4, ..LIMIT };
+    let same = apart(&model, &model, limit, |_| {});
+    assert!(same.difference.is_none() && same.steps == 4, "{same:?}");
+}
+
+/// PA-13: one who takes a call that only reads otherwise puts out something else, and so does the other.
+#[test]
+fn two_ways_to_take_a_place_are_told_apart_by_what_comes_out_pa_13() {
+    let [one, other] = both_ways(&small(), &by("read-effect=runs"));
+    assert_eq!(
+        [told(&one), told(&other)],
+        [Some((1, true)), Some((1, true))]
+    );
+    let last = |compared: &Compared| {
+        let difference = compared.difference.clone().expect("a run");
+        (
+            difference.steps[0].clone(),
+            difference.instead.expect("another step"),
+        )
+    };
+    let (one, instead_of_one) = last(&one);
+    let (other, instead_of_other) = last(&other);
+    assert_eq!((&one, &instead_of_one), (&instead_of_other, &other));
+    assert_ne!(one.changes, other.changes);
+}
+
+/// PA-7: until the time has come nothing tells the two apart.
+#[test]
+fn the_run_that_tells_two_ways_apart_is_a_shortest_one_pa_7() {
+    let [one, other] = both_ways(&small(), &by("expiry-boundary=after"));
+    for compared in [&one, &other] {
+        let (steps, _) = told(compared).expect("a run");
+        let shorter = Limit {
+            steps: steps - 1,
+            ..LIMIT
+        };
+        let shorter = apart(&small(), &by("expiry-boundary=after"), shorter, |_| {});
+        assert!(
+            steps > 1 && shorter.difference.is_none(),
+            "{steps}: {shorter:?}"
+        );
+    }
+}
+
+/// PA-8: without a rule a party does what nobody does who keeps it.
+#[test]
+fn a_rule_that_is_left_out_is_told_by_a_run_that_nobody_else_has() {
+    let guards = Guard::named("PA-8");
+    let model: PendingAction = small();
+    let without = guards
+        .iter()
+        .fold(Rules::all(), |rules, guard| rules.without(*guard));
+    let [kept, left_out] = both_ways(&model, &model.with(without, model.reading));
+    assert!(told(&left_out).is_some(), "{left_out:?}");
+    assert!(told(&kept).is_some(), "{kept:?}");
+}
