@@ -9,6 +9,17 @@ pub enum Format {
     Json,
 }
 
+/// How a command prints a result that can be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageFormat {
+    /// For people.
+    Text,
+    /// For programs: one JSON document.
+    Json,
+    /// A page.
+    Html,
+}
+
 /// How a command prints what is to be passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentFormat {

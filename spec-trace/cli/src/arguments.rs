@@ -3,7 +3,9 @@
 //! Which presets, rules and readings there are depends on the protocol, so they are looked up when it is known, and not
 //! while the command line is taken apart.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::ValueEnum;
 use countersign_lint::envelope::{Envelope, How, Mapping};
@@ -86,6 +88,76 @@ impl Variant {
             words.push("--literal".to_owned());
         }
         words.join(" ")
+    }
+}
+
+/// A setting of a text as `compare` takes it: rules left out, readings taken, and bounds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Setting {
+    without: Vec<String>,
+    readings: Vec<String>,
+    /// How far the model goes; the smallest where nothing is said.
+    pub bounds: Option<String>,
+}
+
+impl FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut setting = Self::default();
+        // Bounds are the one thing that has commas of its own.
+        let mut after_bounds = false;
+        for part in text.split(',').filter(|it| !it.is_empty()) {
+            match part.split_once(':') {
+                Some(("without", rule)) => setting.without.push(rule.to_owned()),
+                Some(("reading", assignment)) => setting.readings.push(assignment.to_owned()),
+                Some(("bounds", name)) if setting.bounds.is_none() => {
+                    setting.bounds = Some(name.to_owned());
+                }
+                None if after_bounds => {
+                    let bounds = setting.bounds.get_or_insert_default();
+                    *bounds = format!("{bounds},{part}");
+                }
+                Some(_) | None => {
+                    return Err(format!(
+                        "`{part}`: expected without:RULE, reading:NAME=WAY or bounds:NAME"
+                    ));
+                }
+            }
+            after_bounds = part.starts_with("bounds:") || after_bounds && !part.contains(':');
+        }
+        Ok(setting)
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let without = self.without.iter().map(|it| format!("without:{it}"));
+        let readings = self.readings.iter().map(|it| format!("reading:{it}"));
+        let bounds = self.bounds.iter().map(|it| format!("bounds:{it}"));
+        let parts: Vec<_> = without.chain(readings).chain(bounds).collect();
+        if parts.is_empty() {
+            return formatter.write_str("the text as it stands");
+        }
+        formatter.write_str(&parts.join(","))
+    }
+}
+
+impl Setting {
+    /// The model of it.
+    ///
+    /// # Errors
+    ///
+    /// Bounds, rules or readings that there are not.
+    pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
+        let bounds = self.bounds.clone().unwrap_or_else(|| "small".to_owned());
+        Variant {
+            bounds: Some(bounds),
+            without: self.without.clone(),
+            readings: self.readings.clone(),
+            literal: false,
+        }
+        .model()
     }
 }
 

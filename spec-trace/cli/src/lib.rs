@@ -14,6 +14,7 @@ pub mod formats;
 pub mod links;
 pub mod matrix;
 pub mod page;
+pub mod parallel;
 pub mod progress;
 pub mod recorded;
 #[cfg(test)]
@@ -23,3 +24,4 @@ pub mod serve;
 pub mod show;
 pub mod table;
 pub mod verdicts;
+pub mod worth;

@@ -319,7 +319,241 @@ fn each_way_to_take_a_place_tells_what_it_costs() {
         .args(["readings", "aaep", "nope"])
         .assert()
         .code(2)
-        .stderr(contains("expected one of late-reply, timeout-uses-token"));
+        .stderr(contains(
+            "expected one of late-reply, deadline-boundary, timeout-uses-token",
+        ));
+}
+
+/// A list of a JSON document.
+fn list(value: &Value) -> &Vec<Value> {
+    value.as_array().expect("a list")
+}
+
+/// PA-3: what a rule is worth is what `ablate` finds without it, and a guarantee is carried by the rules whose loss breaks it.
+#[test]
+fn worth_draws_up_what_ablate_finds() {
+    let bounds = ["pending-action", "--bounds", "small,actions=1"];
+    let worth = answer(&[&["worth"], &bounds[..]].concat());
+    let ablate = answer(&[&["ablate"], &bounds[..]].concat());
+    assert_eq!(
+        keys(&worth),
+        [
+            "protocol",
+            "bounds",
+            "guarantees",
+            "rules",
+            "pairs",
+            "without_rule"
+        ]
+    );
+    assert!(worth["pairs"].is_null());
+    assert_eq!(worth["without_rule"], ablate["without_rule"]);
+    let rules = list(&worth["rules"]);
+    assert_eq!(rules.len(), Guard::ROWS.len());
+    for (rule, ablation) in rules.iter().zip(list(&ablate["ablations"])) {
+        assert_eq!(keys(rule), ["guard", "clauses", "free", "breaks", "within"]);
+        assert_eq!(rule["guard"], ablation["guard"]);
+        if !ablation["masked_by"].is_null() {
+            continue;
+        }
+        let mut breaks: Vec<_> = list(&rule["breaks"]).iter().map(length).collect();
+        let mut found: Vec<_> = list(&ablation["breaks"]).iter().map(length).collect();
+        breaks.sort();
+        found.sort();
+        assert_eq!(breaks, found, "{}", rule["guard"]);
+        assert!(rule["within"]["states"].as_u64() > Some(0));
+    }
+    let guarantees = list(&worth["guarantees"]);
+    assert!(guarantees.len() > 3, "{guarantees:#?}");
+    for guarantee in guarantees {
+        let carries = |rule: &&Value| {
+            let mut breaks = list(&rule["breaks"]).iter();
+            breaks.any(|it| it["guarantee"] == true && it["property"] == guarantee["name"])
+        };
+        let mut carriers: Vec<_> = rules
+            .iter()
+            .filter(carries)
+            .map(|it| &it["guard"])
+            .collect();
+        let mut alone: Vec<_> = list(&guarantee["alone"])
+            .iter()
+            .map(|it| &it["guard"])
+            .collect();
+        carriers.sort_by_key(|it| it.to_string());
+        alone.sort_by_key(|it| it.to_string());
+        assert_eq!(alone, carriers, "{guarantee}");
+    }
+}
+
+/// The name of what is broken, and the length of the run.
+fn length(broken: &Value) -> (String, usize) {
+    (broken["property"].to_string(), list(&broken["steps"]).len())
+}
+
+/// A pair that breaks something only together does not break it alone; what a rule hides breaks without it.
+#[test]
+fn pairs_tell_what_two_rules_do_that_none_does_alone() {
+    let arguments = [
+        "pending-action",
+        "--bounds",
+        "small,actions=1",
+        "--steps",
+        "5",
+    ];
+    let alone = answer(&[&["worth"], &arguments[..]].concat());
+    let document = answer(&[&["worth"], &arguments[..], &["honours-unknown", "--pairs"]].concat());
+    let pairs = &document["pairs"];
+    let not_searched = list(&pairs["not_searched"]).len();
+    assert_eq!(pairs["searched"], Guard::ROWS.len() - 1 - not_searched);
+    assert_eq!(pairs["steps"], 5);
+    let breaks = |guard: &Value, name: &Value| {
+        let mut guarantees = list(&alone["guarantees"]).iter();
+        guarantees.any(|it| {
+            it["name"] == *name && list(&it["alone"]).iter().any(|it| it["guard"] == *guard)
+        })
+    };
+    for together in list(&pairs["together"]) {
+        let guards = list(&together["guards"]);
+        let is_new = guards.iter().all(|it| !breaks(it, &together["guarantee"]));
+        assert!(is_new, "{together}");
+    }
+    let hidden = list(&pairs["hidden"]);
+    assert!(!hidden.is_empty());
+    for hidden in hidden {
+        assert!(breaks(&hidden["guard"], &hidden["guarantee"]), "{hidden}");
+    }
+}
+
+#[test]
+fn worth_is_a_page_that_loads_nothing_and_a_table_that_fits() {
+    let bounds = [
+        "pending-action",
+        "--bounds",
+        "small,actions=1",
+        "--steps",
+        "4",
+    ];
+    let worth = |more: &[&str]| {
+        let output = countersign().arg("worth").args(bounds).args(more).output();
+        String::from_utf8(output.expect("the command runs").stdout).expect("UTF-8")
+    };
+    let page = worth(&["--format", "html"]);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("honours-unknown"));
+    assert!(page.contains("default-src 'none'") || page.contains("default-src &#39;none&#39;"));
+    let text = worth(&[]);
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "{widest:?}");
+    assert!(text.contains("within 4 steps"), "{text}");
+    countersign()
+        .args([
+            "worth",
+            "pending-action",
+            "--steps",
+            "2",
+            "--guarantee",
+            "PA-14",
+        ])
+        .assert()
+        .code(2)
+        .stderr(contains("no guarantee that breaks states `PA-14`"));
+}
+
+/// PA-7: two ways to take a place are told apart in both directions, and each says what the other does instead.
+#[test]
+fn compare_tells_what_only_one_of_two_settings_allows() {
+    let document = answer(&[
+        "compare",
+        "pending-action",
+        "--b",
+        "bounds:small,actions=1,reading:expiry-boundary=after",
+        "--a",
+        "bounds:small,actions=1",
+    ]);
+    assert_eq!(
+        keys(&document),
+        [
+            "protocol",
+            "a",
+            "b",
+            "only_a",
+            "only_b",
+            "breaks_only_a",
+            "breaks_only_b",
+            "vectors",
+            "changed"
+        ]
+    );
+    for only in [&document["only_a"], &document["only_b"]] {
+        let steps = list(&only["run"]["steps"]);
+        assert!(
+            steps.last().is_some_and(|step| step["bad"] == true),
+            "{only}"
+        );
+        assert!(only["run"]["instead"].is_array(), "{only}");
+    }
+    assert_ne!(document["only_a"]["run"], document["only_b"]["run"]);
+    assert!(list(&document["breaks_only_b"]).is_empty());
+    let changed = list(&document["changed"]);
+    assert!(
+        !changed.is_empty()
+            && changed
+                .iter()
+                .all(|it| it["a"] == "passes" && it["b"] == "fails")
+    );
+}
+
+/// PA-2: a rule that is left out breaks a guarantee, and changes vectors that name its clause.
+#[test]
+fn compare_tells_which_guarantees_and_vectors_a_rule_changes() {
+    let document = answer(&[
+        "compare",
+        "pending-action",
+        "--b",
+        "without:honours-stranger",
+    ]);
+    let breaks = list(&document["breaks_only_b"]);
+    assert!(
+        breaks.iter().any(|it| list(&it["clauses"])[0] == "PA-2"),
+        "{document}"
+    );
+    assert!(list(&document["breaks_only_a"]).is_empty());
+    let changed = list(&document["changed"]);
+    assert!(
+        changed
+            .iter()
+            .any(|it| list(&it["clauses"]).contains(&json!("PA-2")))
+    );
+    for (setting, said) in [
+        ("", "a and b are the same setting"),
+        (
+            "without:nobody",
+            "expected a clause id, or one of the guards",
+        ),
+        (
+            "nonsense",
+            "expected without:RULE, reading:NAME=WAY or bounds:NAME",
+        ),
+    ] {
+        countersign()
+            .args(["compare", "pending-action", "--b", setting])
+            .assert()
+            .code(2)
+            .stderr(contains(said));
+    }
+}
+
+/// PA-7: a reading of both sides where the host chooses, and a refusal with the reason where it does not.
+#[test]
+fn verify_takes_a_reading_where_the_executor_has_a_setting_for_it() {
+    let bounds = ["--bounds", "small,actions=1"];
+    let verify = |protocol, reading| {
+        let mut command = countersign();
+        command.args(["verify", "--protocol", protocol, "--reading", reading]);
+        command.args(bounds).assert()
+    };
+    verify("pending-action", "read-effect=runs")
+        .code(2)
+        .stderr(contains("the executor has no setting for read-effect=runs"));
 }
 
 // Recorded streams.

@@ -40,6 +40,14 @@ pub trait Execution: Sized + Send + Sync {
     /// The environment in which the executor goes by the specification's reading, and by what these bounds limit.
     fn specified(bounds: &<Self::Protocol as Modelled>::Bounds) -> Self;
 
+    /// The environment in which the executor takes the text so; nothing where that is not for its host to choose.
+    fn taking(
+        bounds: &<Self::Protocol as Modelled>::Bounds,
+        reading: &<Self::Protocol as Modelled>::Reading,
+    ) -> Option<Self> {
+        (*reading == Self::Protocol::reading_within(bounds)).then(|| Self::specified(bounds))
+    }
+
     /// The executor at the start of every run.
     fn start(&self) -> Self::Host;
 
@@ -126,6 +134,21 @@ impl<E: Execution> Bridge<E> {
     pub fn new(bounds: <E::Protocol as Modelled>::Bounds) -> Result<Self, BoundsError> {
         let environment = E::specified(&bounds);
         Ok(Self::of(Specification::new(bounds)?, environment))
+    }
+
+    /// Both sides within these bounds, by the rules of the specification, taking the text so; nothing where the executor has no choice
+    /// of it.
+    ///
+    /// # Errors
+    ///
+    /// A bound that is out of its range.
+    pub fn taking(
+        bounds: <E::Protocol as Modelled>::Bounds,
+        reading: <E::Protocol as Modelled>::Reading,
+    ) -> Result<Option<Self>, BoundsError> {
+        let model = Specification::new(bounds)?.with(Rules::all(), reading);
+        let environment = E::taking(&bounds, &reading);
+        Ok(environment.map(|environment| Self::of(model, environment)))
     }
 
     /// This model and an executor in this environment.

@@ -1,6 +1,7 @@
 //! `countersign ablate`: each rule left out in turn, what then breaks, and the shortest run that shows it; and every duty of
 //! the text that no rule stands for, with the reason.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use countersign_clauses::{self as clauses, Clause, links};
@@ -8,8 +9,8 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::{self, Ablation};
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::rules::Guards;
-use countersign_model::specification::Modelled;
+use countersign_model::rules::{Guards, Rules};
+use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use serde_json::{Value, json};
 use textwrap::Options;
@@ -25,6 +26,7 @@ const EXAMPLES: &str = "\
 Examples:
   countersign ablate pending-action
   countersign ablate mcp-aql --format json > ablate.json
+  countersign ablate pending-action --reading expiry-boundary=after
 
 It is 0 when each rule breaks something, alone or with one that masks it, or is free.";
 
@@ -38,6 +40,9 @@ pub struct Args {
     /// How far the model goes: small, default, large or three
     #[arg(long, default_value = "small")]
     bounds: String,
+    /// Take an ambiguous passage in another way (may be repeated); what that breaks by itself is no rule's
+    #[arg(long = "reading", value_name = "NAME=VALUE")]
+    readings: Vec<String>,
 }
 
 /// Runs the command.
@@ -55,13 +60,18 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 
 fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let model = specification::<T>(preset::<T>(&args.bounds)?)?;
+    let model = taken(&model, &args.readings)?;
     let progress = Progress::of(
         T::Guard::ROWS.len() as u64,
         &format!("{}: leaving out", T::NAME),
         "rules",
     );
-    let ablations = ablation::ablate(&model, |done| progress.at(done as u64));
+    let mut ablations = ablation::ablate(&model, |done| progress.at(done as u64));
     drop(progress);
+    let by_reading = by_reading(&model);
+    for ablation in &mut ablations {
+        ablation.breaks.retain(|it| !by_reading.contains(&it.name));
+    }
     let status = Status::of(ablations.iter().all(Ablation::is_explained));
     Ok(match format {
         Format::Text => Answer {
@@ -80,6 +90,29 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     })
 }
 
+/// The model with some passages taken in another way.
+///
+/// # Errors
+///
+/// A reading that there is not.
+pub(super) fn taken<T: Modelled>(
+    model: &Specification<T>,
+    readings: &[String],
+) -> miette::Result<Specification<T>> {
+    let assignments = readings.iter().map(String::as_str);
+    let reading = Specification::<T>::reading_from(model.reading, assignments);
+    Ok(model.with(Rules::all(), reading.map_err(miette::Report::msg)?))
+}
+
+/// The names of the properties that break by the reading alone, with every rule in force.
+pub(super) fn by_reading<T: Modelled>(model: &Specification<T>) -> BTreeSet<String> {
+    if !model.departs() {
+        return BTreeSet::new();
+    }
+    let broken = ablation::breaks(model, Rules::all()).into_iter();
+    broken.map(|it| it.name).collect()
+}
+
 fn ablation_json<G: Guards>(ablation: &Ablation<G>) -> Value {
     let breaks: Vec<Value> = ablation
         .breaks
@@ -95,12 +128,12 @@ fn ablation_json<G: Guards>(ablation: &Ablation<G>) -> Value {
     })
 }
 
-fn without_rule_json((clause, reason): (&Clause, &str)) -> Value {
+pub(super) fn without_rule_json((clause, reason): (&Clause, &str)) -> Value {
     json!({ "clause": clause.id, "level": clause.level, "reason": reason })
 }
 
 /// What the text demands or forbids and no rule of the model stands for, each with the reason.
-fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clause, &'static str)> {
+pub(super) fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clause, &'static str)> {
     let has_rule = |clause: &Clause| {
         let mut rows = T::Guard::ROWS.iter();
         rows.any(|row| row.clauses.contains(&clause.id.as_str()))
@@ -150,7 +183,7 @@ fn text<T: Modelled>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
 }
 
 /// The clauses that have no rule, by the reason.
-fn without_rule_text<T: Modelled>() -> String {
+pub(super) fn without_rule_text<T: Modelled>() -> String {
     let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
     for (clause, reason) in without_rule::<T>() {
         let named = format!("{} {}", clause.id, clause.level);

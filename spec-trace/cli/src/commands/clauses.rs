@@ -279,7 +279,7 @@ fn totals(clauses: &[&Clause]) -> String {
 }
 
 /// `head` and then `text`, broken between words so that no line is wider than [`WIDTH`] and none goes below the head.
-pub(super) fn hanging(head: &str, text: &str) -> String {
+pub(crate) fn hanging(head: &str, text: &str) -> String {
     let indent = " ".repeat(head.chars().count());
     let options = between_words(WIDTH)
         .break_words(false)

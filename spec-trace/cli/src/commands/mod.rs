@@ -13,13 +13,16 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_live::recorder::Url;
 use miette::miette;
 
-use crate::answer::{Answer, DocumentFormat, FindingsFormat, Format, ReportFormat, Status};
+use crate::answer::{
+    Answer, DocumentFormat, FindingsFormat, Format, PageFormat, ReportFormat, Status,
+};
 use crate::show::Drawing;
 use crate::show::words::printable;
 
 pub mod ablate;
 pub mod check;
 pub mod clauses;
+pub mod compare;
 pub mod diff;
 pub mod diff_http;
 pub mod explore;
@@ -35,6 +38,7 @@ pub mod show;
 pub mod smoke;
 pub mod vectors;
 pub mod verify;
+pub mod worth;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +48,10 @@ Examples:
   countersign check aaep --reading late-reply=by-claim
                                                    what another reading of the text costs
   countersign readings aaep                        what the text leaves open, and what that costs
+  countersign compare aaep --b without:AAEP-6.3.4-1
+                                                   what changes without the schema check
   countersign ablate mcp-aql                       what each rule is good for
+  countersign worth aaep --guarantee AAEP-6.9-2    which rules guarantee at most once
   countersign lint capture.jsonl                   judge a recorded stream
   producer | countersign lint - --format json      the same in a pipe, for a program
   countersign show capture.jsonl --format html --out run.html
@@ -93,7 +100,7 @@ enum Rendering {
     Mermaid,
     /// A picture (show)
     Svg,
-    /// A page (show, diff, report --matrix)
+    /// A page (show, diff, worth, report --matrix)
     Html,
 }
 
@@ -162,6 +169,18 @@ impl Rendering {
         }
     }
 
+    /// The format, for a command whose result can be drawn.
+    fn pictured(self) -> PageFormat {
+        match self {
+            Self::Text => PageFormat::Text,
+            Self::Json => PageFormat::Json,
+            Self::Html => PageFormat::Html,
+            Self::Junit | Self::Sarif | Self::Markdown | Self::Mermaid | Self::Svg => {
+                self.refuse("it prints text, json or html")
+            }
+        }
+    }
+
     /// Ends the process as any wrong usage does.
     fn refuse(self, instead: &str) -> ! {
         let value = self.to_possible_value();
@@ -181,8 +200,12 @@ enum Command {
     Check(check::Args),
     /// Leave out each rule in turn: what breaks, and the shortest run that shows it
     Ablate(ablate::Args),
+    /// Draw up what each rule is worth: rule by guarantee, and which rules guarantee what, alone and in pairs
+    Worth(worth::Args),
     /// List the places of a text that can be taken in more than one way, and what each way costs
     Readings(readings::Args),
+    /// Set two settings of a text beside each other: what only one allows, breaks, or has the suite find
+    Compare(compare::Args),
     /// Judge recordings: AAEP streams, and transcripts of the other protocols
     Lint(lint::Args),
     /// Drive an implementation in any language: the shortest run for each rule that it breaks
@@ -221,6 +244,8 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args, cli.format.found()),
         Command::Check(args) => check::run(&args, cli.format.printed()),
         Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
+        Command::Worth(args) => worth::run(&args, cli.format.pictured()),
+        Command::Compare(args) => compare::run(&args, cli.format.printed()),
         Command::Readings(args) => readings::run(&args, cli.format.printed()),
         Command::Diff(args) => diff::run(&args, cli.format.reported()),
         Command::Smoke(args) => smoke::run(&args, cli.format.printed()),

@@ -1,30 +1,30 @@
 //! `countersign readings`: each place of a text that can be taken in more than one way, and what each way costs.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
 use countersign_conform::steps::steps_json;
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::breaks_within;
 use countersign_model::checker::PropertyVerdict;
+use countersign_model::compare::Compared;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::readings::{Place, ReadingError};
+use countersign_model::readings::{Choice, Place, ReadingError};
 use countersign_model::rules::Rules;
 use countersign_model::specification::{Modelled, Specification};
 use serde_json::{Value, json};
 
 use super::clauses::hanging;
+use super::compare::{apart_text, both_ways, compared_json};
 use crate::answer::{Answer, Format, Status};
 use crate::arguments::{Protocol, preset, specification};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::verdicts::property_text;
 
 const EXAMPLES: &str = "\
 Examples:
   countersign readings pending-action             each place, and what each way to take it costs
-  countersign readings aaep late-reply            one, with the shortest runs that show the costs
+  countersign readings aaep late-reply            one, with the shortest runs that show the costs,
+                                                  and those that tell its ways apart
   countersign readings mcp-aql --format json > readings.json
 
 What a way costs are the guarantees that it breaks: they are stated without any reading, so that
@@ -38,7 +38,7 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     protocol: Protocol,
-    /// Only this place, with the runs; an unknown name lists them
+    /// Only this place, with the runs, and those that tell its ways apart; an unknown name lists them
     name: Option<String>,
     /// How far the model goes: small, default, large or three, and changes to it
     #[arg(long, default_value = "small")]
@@ -56,6 +56,14 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         Protocol::McpAql => readings::<McpAqlProtocol>(args, format),
         Protocol::PendingAction => readings::<PendingActionProtocol>(args, format),
     }
+}
+
+/// A way to take a place beside its default: what each of the two allows and the other does not.
+struct Beside {
+    default: &'static str,
+    value: &'static str,
+    only_default: Compared,
+    only_value: Compared,
 }
 
 /// A way to take a place, and the guarantees that it breaks.
@@ -80,12 +88,17 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
         }
     };
     let ways = ways(&model, &places);
+    let beside = if args.name.is_some() {
+        beside(&model, &places)
+    } else {
+        Vec::new()
+    };
     let status = Status::Holds;
     Ok(match format {
         Format::Json => {
             let places: Vec<Value> = places
                 .iter()
-                .map(|place| place_json(place, &ways))
+                .map(|place| place_json(place, &ways, &beside))
                 .collect();
             let document = json!({
                 "protocol": T::NAME,
@@ -99,6 +112,9 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
             let mut text = String::new();
             for place in &places {
                 text += &place_text(place, &ways);
+            }
+            for it in &beside {
+                text += &it.text();
             }
             if args.name.is_some() {
                 for property in ways.iter().flat_map(|way| &way.costs) {
@@ -122,30 +138,16 @@ fn ways<T: Modelled>(
         .flat_map(|place| place.choices.iter().enumerate().map(move |it| (*place, it)))
         .collect();
     let progress = Progress::of(all.len() as u64, &format!("{}: taking", T::NAME), "ways");
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let costs = Mutex::new(vec![Vec::new(); all.len()]);
-    let worker = || loop {
-        let at = next.fetch_add(1, Ordering::Relaxed);
-        let Some((_, (position, choice))) = all.get(at) else {
-            return;
-        };
-        if *position > 0 {
-            let mut reading = model.reading;
-            (choice.set)(&mut reading);
-            let mut broken = breaks_within(&model.with(Rules::all(), reading), T::LONGEST);
-            broken.sort_by_key(|property| property.steps.len());
-            if let Ok(mut costs) = costs.lock() {
-                costs[at] = broken;
-            }
+    let costs = parallel::each(&all, &progress, |(_, (position, choice))| {
+        if *position == 0 {
+            return Vec::new();
         }
-        progress.at(done.fetch_add(1, Ordering::Relaxed) as u64 + 1);
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(worker);
-        }
+        let mut reading = model.reading;
+        (choice.set)(&mut reading);
+        let mut broken = breaks_within(&model.with(Rules::all(), reading), T::LONGEST);
+        broken.sort_by_key(|property| property.steps.len());
+        broken
     });
-    let costs = costs.into_inner().unwrap_or_default();
     all.iter()
         .zip(costs)
         .map(|((place, (position, choice)), costs)| Way {
@@ -157,7 +159,43 @@ fn ways<T: Modelled>(
         .collect()
 }
 
-fn place_json<R>(place: &Place<R>, ways: &[Way<R>]) -> Value {
+/// Every way to take these places beside the default.
+fn beside<T: Modelled>(
+    model: &Specification<T>,
+    places: &[&'static Place<T::Reading>],
+) -> Vec<Beside> {
+    let all = places.iter().filter_map(|place| {
+        let (default, others) = place.choices.split_first()?;
+        Some(others.iter().map(move |choice| (default, choice)))
+    });
+    let taken = |choice: &Choice<T::Reading>| {
+        let mut reading = model.reading;
+        (choice.set)(&mut reading);
+        model.with(Rules::all(), reading)
+    };
+    let beside = all.flatten().map(|(default, choice)| {
+        let [only_default, only_value] = both_ways(&taken(default), &taken(choice));
+        Beside {
+            default: default.value,
+            value: choice.value,
+            only_default,
+            only_value,
+        }
+    });
+    beside.collect()
+}
+
+impl Beside {
+    fn text(&self) -> String {
+        let Self { default, value, .. } = self;
+        let allowed = |by: &str, not: &str| format!("Allowed by {by} and not by {not}");
+        let value_first = apart_text(&allowed(value, default), default, &self.only_value);
+        let default_first = apart_text(&allowed(default, value), value, &self.only_default);
+        format!("{value_first}\n{default_first}\n")
+    }
+}
+
+fn place_json<R>(place: &Place<R>, ways: &[Way<R>], beside: &[Beside]) -> Value {
     let ways = ways.iter().filter(|way| way.place.name == place.name);
     let ways: Vec<Value> = ways
         .map(|way| {
@@ -166,7 +204,13 @@ fn place_json<R>(place: &Place<R>, ways: &[Way<R>]) -> Value {
                 json!({ "property": property.name, "clauses": property.clauses, "steps": steps })
             };
             let costs: Vec<Value> = way.costs.iter().map(cost).collect();
-            json!({ "value": way.value, "default": way.is_default, "breaks": costs })
+            let mut json =
+                json!({ "value": way.value, "default": way.is_default, "breaks": costs });
+            if let Some(it) = beside.iter().find(|it| it.value == way.value) {
+                json["only_this"] = compared_json(&it.only_value);
+                json["only_default"] = compared_json(&it.only_default);
+            }
+            json
         })
         .collect();
     json!({

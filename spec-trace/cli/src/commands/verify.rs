@@ -8,6 +8,7 @@ use countersign_model::bounds::{self, Bounds};
 use countersign_model::checker::{self, Kind};
 use countersign_model::specification::Modelled;
 
+use super::ablate::taken;
 use crate::answer::{Answer, FindingsFormat, Status};
 use crate::arguments::{Protocol, preset, specification};
 use crate::links::LINKS;
@@ -19,33 +20,30 @@ use countersign_clauses::coverage::Tally;
 use countersign_conform::bridge::{Bridge, Execution};
 use countersign_conform::edges::{self, Scope, Walk};
 use countersign_conform::{Sides, aaep, mcp_aql, pending_action};
+use miette::miette;
 
 const EXAMPLES: &str = "\
 Examples:
   countersign verify --protocol aaep --bounds small     seconds
   countersign verify --protocol pending-action --format json > verify.json
   countersign verify --format junit > verify.xml        for a build server
+  countersign verify --protocol mcp-aql --reading check-order=sample
   countersign verify --bounds large                     the night";
 
 /// The arguments of `countersign verify`.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
     /// How far the model goes: small, default, large or three, for aaep also clarify and work, and changes to it, such as small,crash=2
-    #[arg(long, default_value = "default")]
-    bounds: String,
-}
-
-impl Default for Args {
-    fn default() -> Self {
-        Self {
-            protocol: None,
-            bounds: "default".to_owned(),
-        }
-    }
+    #[arg(long)]
+    bounds: Option<String>,
+    /// Take an ambiguous passage in another way, on both sides (may be repeated); small is then the default of the bounds. Where no
+    /// host chooses, the executor has no such way, and the command says so
+    #[arg(long = "reading", value_name = "NAME=VALUE", requires = "protocol")]
+    readings: Vec<String>,
 }
 
 /// Runs the command.
@@ -60,9 +58,9 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let mut verified = Vec::new();
     for protocol in protocols {
         verified.push(match protocol {
-            Protocol::Aaep => verify::<aaep::Environment>(&args.bounds, Some(judge_of_streams)),
-            Protocol::McpAql => verify::<mcp_aql::Environment>(&args.bounds, None),
-            Protocol::PendingAction => verify::<pending_action::Environment>(&args.bounds, None),
+            Protocol::Aaep => verify::<aaep::Environment>(args, Some(judge_of_streams)),
+            Protocol::McpAql => verify::<mcp_aql::Environment>(args, None),
+            Protocol::PendingAction => verify::<pending_action::Environment>(args, None),
         }?);
     }
     let status = verdicts::status(&verified);
@@ -83,15 +81,29 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
 /// Checks one protocol's model and walks its bridge: within the bounds, literally within those that the protocol sets
 /// aside for it, and over pairs within the smallest. Where its streams are recorded and judged, the judge is walked too.
 fn verify<E: Execution>(
-    bounds: &str,
+    args: &Args,
     judge: Option<fn(&Progress) -> Walk>,
 ) -> miette::Result<Verified> {
     let protocol = E::Protocol::NAME;
-    let bounds = preset::<E::Protocol>(bounds)?;
+    let is_usual = args.readings.is_empty();
+    let usual = if is_usual { "default" } else { "small" };
+    let bounds = preset::<E::Protocol>(args.bounds.as_deref().unwrap_or(usual))?;
     let [small, ..] = <E::Protocol as Modelled>::Bounds::PRESETS;
-    let bridge = |bounds| Bridge::<E>::new(bounds).map_err(miette::Report::msg);
+    let bridge = |bounds| {
+        let model = taken(&specification::<E::Protocol>(bounds)?, &args.readings)?;
+        let bridge = Bridge::<E>::taking(bounds, model.reading).map_err(miette::Report::msg)?;
+        bridge.ok_or_else(|| {
+            let readings = args.readings.join(" --reading ");
+            miette!(
+                "the executor has no setting for {readings}: that is not for its host to choose; `countersign check {protocol} \
+                 --reading {readings}` judges the model by it"
+            )
+        })
+    };
+    // Before anything is searched: whether the executor can take the text so.
+    bridge(bounds)?;
 
-    let model = specification::<E::Protocol>(bounds)?;
+    let model = taken(&specification::<E::Protocol>(bounds)?, &args.readings)?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{protocol}: checking the model"), "states");
     let check = checker::check(&model, |states| progress.at(states as u64));
@@ -111,13 +123,14 @@ fn verify<E: Execution>(
     let pairs = walk(&bridge(small)?, Scope::Pairs, &progress);
     drop(progress);
     let mut aside = Vec::new();
-    for &bounds in E::ASIDE {
+    // What is set aside has a reading of its own, and streams are judged by the usual one.
+    for &bounds in E::ASIDE.iter().filter(|_| is_usual) {
         let what = format!("every edge at {} bounds", bounds.name());
         let progress = Progress::counting(&comparing(&what), "edges");
         let walk = walk(&bridge(bounds)?, Scope::States, &progress);
         aside.push((bounds.name(), walk));
     }
-    let judged = judge.map(|walk| {
+    let judged = judge.filter(|_| is_usual).map(|walk| {
         let what = format!("{protocol}: judging the streams of every run");
         walk(&Progress::counting(&what, "edges"))
     });

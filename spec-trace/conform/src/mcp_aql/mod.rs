@@ -28,6 +28,7 @@ use countersign_model::mcp_aql::state::{Gatekeeper as ModelGatekeeper, State};
 use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{SLOTS, Slot, Store};
 use countersign_model::rules::Rules;
+use countersign_model::specification::Modelled as _;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
     Call, ConfirmationToken, Gatekeeper, Input, Outcome, ParametersHash, Persistence, Revoker,
@@ -181,6 +182,20 @@ impl Execution for Environment {
 
     fn specified(bounds: &Bounds) -> Self {
         Self::within(bounds)
+    }
+
+    fn taking(bounds: &Bounds, reading: &Reading) -> Option<Self> {
+        let usual = McpAqlProtocol::reading_within(bounds);
+        let rest = Reading {
+            check_order: usual.check_order,
+            ..*reading
+        };
+        let mut environment = Self::specified(bounds);
+        environment.settings.check_order = match reading.check_order {
+            CheckOrder::Table => executor::CheckOrder::Table,
+            CheckOrder::Sample => executor::CheckOrder::Sample,
+        };
+        (rest == usual).then_some(environment)
     }
 
     fn start(&self) -> Host {

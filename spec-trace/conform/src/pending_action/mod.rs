@@ -196,6 +196,26 @@ impl Execution for Environment {
         }
     }
 
+    fn taking(_: &Bounds, reading: &Reading) -> Option<Self> {
+        let rest = Reading {
+            expiry_boundary: ExpiryBoundary::At,
+            deciders_absent: DecidersAbsent::Anyone,
+            ..*reading
+        };
+        let settings = Settings {
+            expiry_boundary: match reading.expiry_boundary {
+                ExpiryBoundary::At => executor::ExpiryBoundary::At,
+                ExpiryBoundary::After => executor::ExpiryBoundary::After,
+            },
+            deciders_absent: match reading.deciders_absent {
+                DecidersAbsent::Anyone => executor::DecidersAbsent::Anyone,
+                DecidersAbsent::Nobody => executor::DecidersAbsent::Nobody,
+            },
+            ..concrete::AT_LEAST_ONCE
+        };
+        (rest == Reading::SPECIFICATION).then_some(Self { settings })
+    }
+
     fn start(&self) -> Host {
         Host::start(self.settings)
     }

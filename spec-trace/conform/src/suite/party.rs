@@ -7,7 +7,7 @@
 //! What the world around the party has done shows only later: a reply may have been under way long before it comes. So every world is
 //! followed that has led to the same requests and outputs.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 use countersign_driver::{Answer, Common, Greeting, Op, Output, Request, Response};
@@ -135,6 +135,19 @@ impl<D: Answering> Party<D> {
     /// One that leaves a rule out.
     pub fn without(row: &GuardRow<Guard<D>>) -> Self {
         Self::new(Rules::all().without(row.guard), row.with)
+    }
+
+    /// Those of a setting, within its bounds and within such as show what some rule needs; each with the quotient, where it has one, and
+    /// without.
+    pub fn all_of(model: &ModelOf<D>) -> impl Iterator<Item = Self> + use<D> {
+        let rows = <Guard<D> as Tabled>::ROWS.iter();
+        let needs: BTreeSet<Option<&str>> = rows.map(|row| row.with).collect();
+        let model = model.with(model.rules, D::reading(model.reading));
+        let parties = needs.into_iter().flat_map(move |with| {
+            let model = model.showing(with);
+            [model.clone(), model.literal()]
+        });
+        parties.map(|model| Self { model, run: None })
     }
 
     /// The same without the quotient, in which the model takes some requests for others.

@@ -1,0 +1,367 @@
+//! `countersign compare`: two settings of a text beside each other, and what changes between them.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::thread;
+
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::{Others, play};
+use countersign_conform::implementation::Greeted;
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::steps::{numbered, steps_json};
+use countersign_conform::suite::committed;
+use countersign_conform::suite::party::{Answering, ModelOf, Party};
+use countersign_model::ablation::{Broken, broken_within};
+use countersign_model::bounds::written;
+use countersign_model::checker::PropertyVerdict;
+use countersign_model::compare::{Compared, apart};
+use countersign_model::judged::Limit;
+use countersign_model::specification::{Modelled, Specification};
+use countersign_model::table::Tabled;
+use miette::miette;
+use serde_json::{Value, json};
+
+use super::clauses::hanging;
+use crate::answer::{Answer, Format, Status};
+use crate::arguments::{Protocol, Setting};
+use crate::progress::Progress;
+use crate::table::grouped;
+use crate::worth::is_guarantee;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign compare aaep --b without:AAEP-6.3.4-1          what if we dropped the schema check
+  countersign compare aaep --b reading:deadline-boundary=inclusive
+                                                             strict or inclusive
+  countersign compare pending-action --a reading:expiry-boundary=after --b without:PA-8
+  countersign compare mcp-aql --a bounds:small,crash=1 --b bounds:small,crash=1,without:AQL-4.1-6
+
+A setting is a list with commas: without:RULE leaves out the rules that carry out a clause, or the
+rule of that name; reading:NAME=WAY takes an ambiguous passage in another way; bounds:NAME says how
+far the model goes, with changes to it. Where nothing is said, the text stands as it is.
+
+What is allowed under one and not under the other is told by the shortest run that a party of the
+one can have and no party of the other: requests and outputs alone count. A vector changes where a
+party of one setting passes the run of the suite, and a party of the other fails it, by the text as
+it stands.";
+
+/// The arguments of `countersign compare`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The protocol
+    #[arg(value_enum)]
+    protocol: Protocol,
+    /// The one setting
+    #[arg(long, value_name = "SETTING", default_value = "")]
+    a: Setting,
+    /// The other
+    #[arg(long, value_name = "SETTING", default_value = "")]
+    b: Setting,
+}
+
+/// Runs the command. It judges no implementation, so an answer always holds.
+///
+/// # Errors
+///
+/// Rules, readings or bounds that there are not, or two settings that are the same.
+pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+    match args.protocol {
+        Protocol::Aaep => compare::<AaepDriver>(args, format),
+        Protocol::McpAql => compare::<McpAqlDriver>(args, format),
+        Protocol::PendingAction => compare::<PendingActionDriver>(args, format),
+    }
+}
+
+/// The most states of both together that are looked at for a run.
+const STATES: usize = 400_000;
+
+/// What two parties can do that the other cannot, in both directions, several at a time.
+pub(super) fn both_ways<T: Modelled>(a: &Specification<T>, b: &Specification<T>) -> [Compared; 2] {
+    let limit = Limit {
+        steps: T::LONGEST,
+        pairs: STATES,
+    };
+    let progress = Progress::counting(&format!("{}: telling apart", T::NAME), "states");
+    at_once([(a, b), (b, a)], |(leader, other)| {
+        apart(leader, other, limit, |states| progress.at(states as u64))
+    })
+}
+
+/// The same work for two things at once.
+fn at_once<I: Send, R: Send>([first, second]: [I; 2], work: impl Fn(I) -> R + Sync) -> [R; 2] {
+    thread::scope(|scope| {
+        let other = scope.spawn(|| work(second));
+        let first = work(first);
+        match other.join() {
+            Ok(second) => [first, second],
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// What a party comes to in a run of the suite, by the text as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Verdict {
+    Passes,
+    /// By these clauses.
+    Fails(BTreeSet<&'static str>),
+    /// It has steps that the model does not take within its bounds.
+    NotPlayed,
+}
+
+impl Verdict {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Passes => "passes",
+            Self::Fails(_) => "fails",
+            Self::NotPlayed => "not played",
+        }
+    }
+}
+
+/// A vector of which the parties of the two settings do not come to the same.
+struct Changed {
+    file: String,
+    verdicts: [Verdict; 2],
+}
+
+fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
+    let settings = [&args.a, &args.b];
+    let [a, b] = models::<D::Model>(settings)?;
+    let name = <D::Model as Modelled>::NAME;
+    let compared = both_ways(&a, &b);
+    let progress = Progress::counting(&format!("{name}: what breaks"), "settings");
+    let steps = <D::Model as Modelled>::LONGEST;
+    let broken = at_once([&a, &b], |model| broken_within(model, steps));
+    drop(progress);
+    let (all, changed) = vectors::<D>(&a, &b);
+    let status = Status::Holds;
+    Ok(match format {
+        Format::Json => {
+            let setting = |setting: &Setting, model: &ModelOf<D>| json!({ "setting": setting.to_string(), "bounds": written(model.bounds) });
+            let [only_a, only_b] = compared.each_ref().map(compared_json);
+            let [of_a, of_b] = &broken;
+            let only = |first, second| {
+                only_first(first, second)
+                    .into_iter()
+                    .map(guarantee_json)
+                    .collect::<Value>()
+            };
+            let document = json!({
+                "protocol": name,
+                "a": setting(&args.a, &a),
+                "b": setting(&args.b, &b),
+                "only_a": only_a,
+                "only_b": only_b,
+                "breaks_only_a": only(of_a, of_b),
+                "breaks_only_b": only(of_b, of_a),
+                "vectors": all,
+                "changed": changed.iter().map(changed_json).collect::<Vec<_>>(),
+            });
+            Answer::json(&document, status)
+        }
+        Format::Text => {
+            let mut text = format!("{name} at {} bounds\n", written(a.bounds));
+            for (letter, setting) in ["a", "b"].into_iter().zip(settings) {
+                text += &hanging(&format!("  {letter}  "), &setting.to_string());
+            }
+            let [only_a, only_b] = &compared;
+            text += &apart_text("\nAllowed under a and not under b", "b", only_a);
+            text += &apart_text("\nAllowed under b and not under a", "a", only_b);
+            text += &guarantees_text(&broken);
+            text += &vectors_text(all, &changed);
+            Answer { text, status }
+        }
+    })
+}
+
+/// The models of the two settings, within the same bounds where neither names any: such as show what is left out.
+fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification<T>; 2]> {
+    let [a, b] = settings;
+    let (mut a, mut b) = (a.model::<T>()?, b.model::<T>()?);
+    if settings.iter().all(|it| it.bounds.is_none()) {
+        let left_out = a.rules.left_out().chain(b.rules.left_out());
+        for with in left_out.map(|guard| guard.row().with).collect::<Vec<_>>() {
+            (a, b) = (a.showing(with), b.showing(with));
+        }
+    }
+    let is_same =
+        a.rules == b.rules && a.reading == b.reading && written(a.bounds) == written(b.bounds);
+    if is_same {
+        return Err(miette!(
+            "a and b are the same setting: name what one leaves out or takes in another way"
+        ));
+    }
+    Ok([a, b])
+}
+
+/// A run that only one of two can have, in words.
+pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String {
+    let within = format!(
+        "{} steps, {} states",
+        compared.steps,
+        grouped(compared.states as u64)
+    );
+    let Some(difference) = &compared.difference else {
+        let how = if compared.exhaustive {
+            "all runs"
+        } else {
+            "runs"
+        };
+        return format!("{head}: nothing that was found, in {how} within {within}\n");
+    };
+    let count = difference.steps.len();
+    let mut text = format!(
+        "{head}   ({count} steps, the shortest)\n{}",
+        numbered(&difference.steps)
+    );
+    let head = format!("   under {other}: ");
+    let said = match &difference.instead {
+        Some(step) if step.changes.is_empty() => "nothing changes and nothing comes out".to_owned(),
+        Some(step) => step.changes.join(", "),
+        None => "no such step".to_owned(),
+    };
+    text += &hanging(&head, &said);
+    text
+}
+
+/// The guarantees that the first breaks and the second does not.
+fn only_first<'a>(first: &'a Broken, second: &Broken) -> Vec<&'a PropertyVerdict> {
+    let guarantees = |broken: &'a Broken| broken.properties.iter().filter(|it| is_guarantee(it));
+    let is_broken = |name: &str| {
+        let mut others = second.properties.iter();
+        others.any(|it| it.name == name && is_guarantee(it))
+    };
+    guarantees(first)
+        .filter(|it| !is_broken(&it.name))
+        .collect()
+}
+
+fn guarantees_text(broken: &[Broken; 2]) -> String {
+    let [a, b] = broken;
+    let mut text = String::from("\nGuarantees\n");
+    for (letter, first, second) in [("a", a, b), ("b", b, a)] {
+        let only = only_first(first, second);
+        let head = format!("  only {letter} breaks  ");
+        if only.is_empty() {
+            let (steps, states) = (first.steps, grouped(first.states as u64));
+            text += &hanging(
+                &head,
+                &format!("none, within {steps} steps, {states} states"),
+            );
+        }
+        for (place, property) in only.iter().enumerate() {
+            let indent = " ".repeat(head.len());
+            let head = if place == 0 { &head } else { &indent };
+            let said = format!("{} ({} steps)", property.name, property.steps.len());
+            text += &hanging(head, &said);
+        }
+    }
+    text
+}
+
+/// The first so many vectors that change are named.
+const NAMED: usize = 5;
+
+fn vectors_text(all: usize, changed: &[Changed]) -> String {
+    let mut text = format!("\n{} of {all} vectors change\n", changed.len());
+    for it in changed.iter().take(NAMED) {
+        let [a, b] = &it.verdicts;
+        let clauses = it.clauses().into_iter().collect::<Vec<_>>().join(", ");
+        let said = format!("{} under a, {} under b: {clauses}", a.name(), b.name());
+        text += &hanging(&format!("  {}  ", it.file), &said);
+    }
+    if changed.len() > NAMED {
+        let _ = writeln!(
+            text,
+            "  and {} more (--format json names them)",
+            changed.len() - NAMED
+        );
+    }
+    text
+}
+
+pub(super) fn compared_json(compared: &Compared) -> Value {
+    let difference = compared.difference.as_ref().map(|it| {
+        let instead = it.instead.as_ref().map(|step| &step.changes);
+        json!({ "steps": steps_json(&it.steps), "instead": instead })
+    });
+    json!({
+        "run": difference,
+        "within": { "steps": compared.steps, "states": compared.states, "exhaustive": compared.exhaustive },
+    })
+}
+
+fn guarantee_json(property: &PropertyVerdict) -> Value {
+    json!({
+        "property": property.name,
+        "clauses": property.clauses,
+        "steps": steps_json(&property.steps),
+    })
+}
+
+fn changed_json(changed: &Changed) -> Value {
+    let [a, b] = &changed.verdicts;
+    json!({ "file": changed.file, "a": a.name(), "b": b.name(), "clauses": changed.clauses() })
+}
+
+impl Changed {
+    /// The clauses by which one of the two fails.
+    fn clauses(&self) -> BTreeSet<&'static str> {
+        let verdicts = self.verdicts.iter();
+        let clauses = verdicts.flat_map(|it| match it {
+            Verdict::Fails(clauses) => clauses.iter().copied().collect(),
+            Verdict::Passes | Verdict::NotPlayed => Vec::new(),
+        });
+        clauses.collect()
+    }
+}
+
+/// How many vectors there are, and those that change between the two.
+fn vectors<D: Answering>(a: &ModelOf<D>, b: &ModelOf<D>) -> (usize, Vec<Changed>) {
+    let name = <D::Model as Modelled>::NAME;
+    let progress = Progress::counting(&format!("{name}: playing the suite"), "runs");
+    let [of_a, of_b] = at_once([a, b], |model| {
+        let mut parties: Vec<_> = Party::<D>::all_of(model).map(Greeted::new).collect();
+        let runs = committed::<D>().runs.into_iter().enumerate();
+        let verdicts = runs.map(|(place, run)| {
+            progress.at(place as u64);
+            verdict::<D>(&mut parties, &run.steps)
+        });
+        verdicts.collect::<Vec<_>>()
+    });
+    let all = of_a.len();
+    let pairs = of_a.into_iter().zip(of_b).enumerate();
+    let changed =
+        pairs.filter(|(_, (a, b))| a != b && *a != Verdict::NotPlayed && *b != Verdict::NotPlayed);
+    let changed = changed.map(|(place, (a, b))| Changed {
+        file: format!("{:04}.json", place + 1),
+        verdicts: [a, b],
+    });
+    (all, changed.collect())
+}
+
+/// What the parties of a setting, each within other bounds, come to: the first that plays the whole run, or in which something is
+/// wrong, tells.
+fn verdict<D: Answering>(
+    parties: &mut [Result<
+        Greeted<D::Protocol, Party<D>>,
+        countersign_conform::implementation::Lost,
+    >],
+    steps: &[D::Step],
+) -> Verdict {
+    for party in parties.iter_mut().flatten() {
+        let judge = D::judge(party.greeting());
+        let played = play::<D, _>(party, steps, &judge, None::<&mut Others<D>>);
+        if !played.wrong.is_empty() {
+            let wrong = played.wrong.iter();
+            return Verdict::Fails(wrong.map(|it| it.finding.clause).collect());
+        }
+        if played.unsupported.is_empty() {
+            return Verdict::Passes;
+        }
+    }
+    Verdict::NotPlayed
+}

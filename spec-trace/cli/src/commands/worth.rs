@@ -1,0 +1,228 @@
+//! `countersign worth`: what each rule of a text is worth, alone and in pairs, as a matrix of rules and guarantees.
+
+use std::io::{self, IsTerminal as _};
+
+use countersign_conform::steps::steps_json;
+use countersign_model::aaep::AaepProtocol;
+use countersign_model::checker::PropertyVerdict;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
+use countersign_model::rules::Guards;
+use countersign_model::specification::Modelled;
+use serde_json::{Value, json};
+
+use super::ablate::{by_reading, taken, without_rule, without_rule_json, without_rule_text};
+use crate::answer::{Answer, PageFormat, Status};
+use crate::arguments::{Protocol, guards, preset, specification};
+use crate::verdicts::property_text;
+use crate::worth::{Asked, Hidden, Pairs, Single, Together, Worth, is_guarantee, page, text};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign worth pending-action                          every rule and every guarantee
+  countersign worth aaep AAEP-6.3.4-1                       what the schema check is worth
+  countersign worth aaep --guarantee AAEP-6.9-2             who guarantees at most once
+  countersign worth pending-action --pairs --steps 6        two rules at a time, in shorter runs
+  countersign worth mcp-aql --format html > worth.html      the matrix as a page
+
+A number is the length of the shortest run, in steps, that breaks a guarantee where the rule alone
+is left out. A guarantee is what the text is there to prevent, however it is read; what it wants
+besides, as it is read, stands under `else`. With --pairs two rules are left out at a time: what
+breaks only so, and what no longer breaks because the loss of the other hides it, for a party
+without a rule does something else and not only more. Each statement holds within the steps and
+states that it names. `ablate` shows the runs.";
+
+/// The arguments of `countersign worth`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The protocol
+    #[arg(value_enum)]
+    protocol: Protocol,
+    /// Only the rules that carry out this clause, or the rule of this name, with the runs
+    rule: Option<String>,
+    /// Only the guarantees that state this clause, or have these words in their name
+    #[arg(long, value_name = "CLAUSE")]
+    guarantee: Option<String>,
+    /// Leave out two rules at a time, too
+    #[arg(long)]
+    pairs: bool,
+    /// The longest runs to look at
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    steps: Option<u8>,
+    /// Take an ambiguous passage in another way (may be repeated); what that breaks by itself is no rule's
+    #[arg(long = "reading", value_name = "NAME=VALUE")]
+    readings: Vec<String>,
+    /// How far the model goes: small, default, large or three, and changes to it
+    #[arg(long, default_value = "small")]
+    bounds: String,
+}
+
+/// Runs the command. It judges no implementation, so an answer always holds.
+///
+/// # Errors
+///
+/// Bounds, a rule, a reading or a guarantee that there are not.
+pub fn run(args: &Args, format: PageFormat) -> miette::Result<Answer> {
+    match args.protocol {
+        Protocol::Aaep => worth::<AaepProtocol>(args, format),
+        Protocol::McpAql => worth::<McpAqlProtocol>(args, format),
+        Protocol::PendingAction => worth::<PendingActionProtocol>(args, format),
+    }
+}
+
+fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer> {
+    let model = specification::<T>(preset::<T>(&args.bounds)?)?;
+    let model = taken(&model, &args.readings)?;
+    let rules = match &args.rule {
+        Some(name) => guards::<T>(name)?,
+        None => Vec::new(),
+    };
+    let asked = Asked {
+        rules: &rules,
+        pairs: args.pairs,
+        steps: args.steps.map_or(T::LONGEST, usize::from),
+    };
+    let mut worth = Worth::of(&model, asked);
+    worth.drop_broken(&by_reading(&model));
+    if let Some(clause) = &args.guarantee {
+        let names: Vec<_> = worth.guarantees.iter().map(|it| it.name.clone()).collect();
+        worth.keep(clause);
+        if worth.guarantees.is_empty() {
+            let names = names.join("\n  ");
+            miette::bail!(
+                "no guarantee that breaks states `{clause}`; those that do are\n  {names}"
+            );
+        }
+    }
+    let status = Status::Holds;
+    Ok(match format {
+        PageFormat::Json => Answer::json(&document::<T>(&args.bounds, &worth), status),
+        PageFormat::Html => {
+            let duties = without_rule::<T>();
+            let duties: Vec<_> = duties
+                .map(|(clause, reason)| (clause.id.as_str(), clause.level.as_str(), reason))
+                .collect();
+            Answer {
+                text: page::render(T::NAME, &args.bounds, &worth, &duties),
+                status,
+            }
+        }
+        PageFormat::Text => Answer {
+            text: in_words::<T>(args, &worth),
+            status,
+        },
+    })
+}
+
+fn in_words<T: Modelled>(args: &Args, worth: &Worth<T::Guard>) -> String {
+    let mut said = String::new();
+    if args.guarantee.is_none() {
+        said += &text::matrix(worth, columns());
+        said.push('\n');
+    }
+    if args.rule.is_some() {
+        for single in &worth.singles {
+            for property in &single.broken.properties {
+                said += &format!("without {}: {}\n", single.row.name, property_text(property));
+            }
+        }
+    } else {
+        said +=
+            "Rules whose loss alone breaks a guarantee, each with the shortest run in steps\n\n";
+        said += &text::carriers(worth);
+    }
+    if let Some(pairs) = &worth.pairs {
+        said += &text::pairs(pairs, &worth.guarantees);
+    }
+    let count = worth.singles.len();
+    let extent = text::extent(worth);
+    said += &format!(
+        "\n{count} rules left out at {} bounds, each {extent}\n",
+        args.bounds
+    );
+    if args.guarantee.is_none() && args.rule.is_none() {
+        said += &without_rule_text::<T>();
+    }
+    said
+}
+
+/// So many columns has the terminal; what is no terminal has as many as a page.
+fn columns() -> usize {
+    let terminal = io::stdout()
+        .is_terminal()
+        .then(terminal_size::terminal_size);
+    terminal
+        .flatten()
+        .map_or(100, |(width, _)| usize::from(width.0))
+}
+
+fn document<T: Modelled>(bounds: &str, worth: &Worth<T::Guard>) -> Value {
+    let guarantees = worth.guarantees.iter().map(|guarantee| {
+        let carriers = worth.carriers(guarantee).into_iter();
+        let alone = carriers.map(|(row, steps)| json!({ "guard": row.name, "length": steps }));
+        let alone: Vec<Value> = alone.collect();
+        json!({ "name": guarantee.name, "clauses": guarantee.clauses, "alone": alone })
+    });
+    let guarantees: Vec<Value> = guarantees.collect();
+    json!({
+        "protocol": T::NAME,
+        "bounds": bounds,
+        "guarantees": guarantees,
+        "rules": worth.singles.iter().map(single_json).collect::<Vec<_>>(),
+        "pairs": worth.pairs.as_ref().map(pairs_json),
+        "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
+    })
+}
+
+fn single_json<G>(single: &Single<G>) -> Value {
+    let breaks = |property: &PropertyVerdict| {
+        json!({
+            "property": property.name,
+            "clauses": property.clauses,
+            "guarantee": is_guarantee(property),
+            "length": property.steps.len(),
+            "steps": steps_json(&property.steps),
+        })
+    };
+    json!({
+        "guard": single.row.name,
+        "clauses": single.row.clauses,
+        "free": single.row.free,
+        "breaks": single.broken.properties.iter().map(breaks).collect::<Vec<_>>(),
+        "within": within((single.broken.steps, single.broken.states)),
+    })
+}
+
+fn within((steps, states): (usize, usize)) -> Value {
+    json!({ "steps": steps, "states": states })
+}
+
+fn pairs_json<G: Guards>(pairs: &Pairs<G>) -> Value {
+    let together = |it: &Together<G>| {
+        json!({
+            "guards": it.rows.map(|row| row.name),
+            "guarantee": it.guarantee,
+            "length": it.shortest,
+            "not_alone_within": it.alone.map(within),
+        })
+    };
+    let hidden = |it: &Hidden<G>| {
+        json!({
+            "guard": it.row.name,
+            "by": it.by.name,
+            "guarantee": it.guarantee,
+            "length": it.shortest,
+            "not_both_within": within(it.within),
+        })
+    };
+    let not_searched = pairs.without_bounds.iter();
+    json!({
+        "searched": pairs.searched,
+        "steps": pairs.steps,
+        "states": pairs.states,
+        "together": pairs.together.iter().map(together).collect::<Vec<_>>(),
+        "hidden": pairs.hidden.iter().map(hidden).collect::<Vec<_>>(),
+        "not_searched": not_searched.map(|it| it.map(|row| row.name)).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,162 @@
+//! What the rules are worth, for people.
+
+use std::fmt::Write as _;
+
+use countersign_model::rules::{GuardRow, Guards};
+
+use super::{Guarantee, Pairs, Worth};
+use crate::commands::clauses::hanging;
+use crate::table::{self, Align, grouped};
+
+/// The narrowest name of a rule in the matrix.
+const NAME: usize = 12;
+
+/// The matrix, as many guarantees beside each other as fit into so many columns, and a legend of their numbers. A cell is the length
+/// of the shortest run that breaks the guarantee without the rule; `else` that of what is no guarantee.
+pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
+    let names = worth.singles.iter().map(|it| it.row.name.chars().count());
+    let name = names.max().unwrap_or(0).max(NAME);
+    let fit = (columns.saturating_sub(name + 7) / 5).max(1);
+    let mut text = String::new();
+    let numbered: Vec<_> = (1..).zip(&worth.guarantees).collect();
+    let bands: Vec<_> = numbered.chunks(fit).collect();
+    for (place, band) in bands.iter().enumerate() {
+        let is_last = place + 1 == bands.len();
+        let mut rows = vec![head(band.iter().map(|(number, _)| *number), is_last)];
+        for single in &worth.singles {
+            let cell =
+                |length: Option<usize>| length.map_or_else(|| "·".to_owned(), |it| it.to_string());
+            let cells = band.iter().map(|(_, it)| cell(single.length(&it.name)));
+            let mut row = vec![single.row.name.to_owned()];
+            row.extend(cells);
+            row.extend(is_last.then(|| cell(single.otherwise())));
+            rows.push(row);
+        }
+        let mut aligned = vec![Align::Left];
+        aligned.resize(rows[0].len(), Align::Right);
+        text += &table::render(&aligned, &rows);
+        text.push('\n');
+    }
+    for (number, guarantee) in numbered {
+        text += &hanging(&format!("{number:>4}  "), &guarantee.name);
+    }
+    text += "else  what the text wants besides, as it is read\n";
+    text
+}
+
+fn head(numbers: impl Iterator<Item = usize>, is_last: bool) -> Vec<String> {
+    let mut head = vec!["without".to_owned()];
+    head.extend(numbers.map(|it| it.to_string()));
+    head.extend(is_last.then(|| "else".to_owned()));
+    head
+}
+
+/// For each guarantee the rules whose loss alone breaks it.
+pub fn carriers<G: Guards>(worth: &Worth<G>) -> String {
+    let mut text = String::new();
+    for guarantee in &worth.guarantees {
+        let _ = writeln!(text, "{}", guarantee.name);
+        let carriers = worth.carriers(guarantee);
+        let named = carriers
+            .iter()
+            .map(|(row, steps)| format!("{} ({steps})", row.name));
+        let named: Vec<_> = named.collect();
+        let said = if named.is_empty() {
+            "the loss of no rule alone".to_owned()
+        } else {
+            named.join(", ")
+        };
+        text += &hanging("    ", &said);
+    }
+    text
+}
+
+/// How far each rule was searched: within so many steps, so many states.
+pub fn extent<G>(worth: &Worth<G>) -> String {
+    let broken = || worth.singles.iter().map(|it| &it.broken);
+    let steps = broken().map(|it| it.steps).min().unwrap_or(0);
+    let least = broken().map(|it| it.states).min().unwrap_or(0);
+    let most = broken().map(|it| it.states).max().unwrap_or(0);
+    format!("within {steps} steps, {}", states([least, most]))
+}
+
+fn states([least, most]: [usize; 2]) -> String {
+    if least == most {
+        return format!("{} states", grouped(most as u64));
+    }
+    format!(
+        "{} to {} states",
+        grouped(least as u64),
+        grouped(most as u64)
+    )
+}
+
+/// The pairs that break a guarantee only together, and those of which one hides what the other breaks.
+pub fn pairs<G: PartialEq>(pairs: &Pairs<G>, guarantees: &[Guarantee]) -> String {
+    let mut text = String::new();
+    let within = format!("within {} steps, {}", pairs.steps, states(pairs.states));
+    let _ = writeln!(
+        text,
+        "\n{} pairs left out, {within}",
+        grouped(pairs.searched as u64)
+    );
+    let _ = writeln!(
+        text,
+        "\nBroken only where both are left out: {}",
+        pairs.together.len()
+    );
+    for guarantee in guarantees {
+        let those = pairs
+            .together
+            .iter()
+            .filter(|it| it.guarantee == guarantee.name);
+        let those: Vec<_> = those
+            .map(|it| {
+                format!(
+                    "{} + {} ({})",
+                    it.rows[0].name, it.rows[1].name, it.shortest
+                )
+            })
+            .collect();
+        if !those.is_empty() {
+            let _ = writeln!(text, "  {}", guarantee.name);
+            text += &hanging("      ", &those.join(", "));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "\nBroken where one is left out, and not where both are: {}",
+        pairs.hidden.len()
+    );
+    let mut hiding: Vec<&GuardRow<G>> = Vec::new();
+    for hidden in &pairs.hidden {
+        if hiding.iter().all(|it| it.guard != hidden.by.guard) {
+            hiding.push(hidden.by);
+        }
+    }
+    for by in hiding {
+        let _ = writeln!(text, "  without {} nobody sees", by.name);
+        for guarantee in guarantees {
+            let those = pairs.hidden.iter();
+            let those =
+                those.filter(|it| it.by.guard == by.guard && it.guarantee == guarantee.name);
+            let those: Vec<_> = those
+                .map(|it| format!("{} ({})", it.row.name, it.shortest))
+                .collect();
+            if !those.is_empty() {
+                text += &hanging(
+                    "      ",
+                    &format!("{}: {}", guarantee.name, those.join(", ")),
+                );
+            }
+        }
+    }
+    if !pairs.without_bounds.is_empty() {
+        let count = pairs.without_bounds.len();
+        let _ = writeln!(
+            text,
+            "\nNot searched, for no bounds show both rules: {count} pairs"
+        );
+    }
+    text
+}
