@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::values::part;
 use super::{Envelope, Frames, Message};
 use crate::lines::LONGEST_LINE;
+use crate::rows::{Cell, Columns};
 use crate::surrogates;
 
 /// The types of replies.
@@ -34,6 +35,8 @@ pub struct Mapping {
     status: Option<Pointer>,
     /// What the words at `direction` mean.
     directions: BTreeMap<String, Direction>,
+    /// The columns, where the values are rows of a table of pending actions.
+    row: Option<Columns>,
     /// Whether a message that does not end with a line feed goes on in the next value.
     #[serde(skip)]
     has_parts: bool,
@@ -53,7 +56,7 @@ enum Direction {
 /// A JSON pointer: its text, and its steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct Pointer {
+pub struct Pointer {
     text: String,
     steps: Vec<String>,
 }
@@ -71,6 +74,27 @@ impl TryFrom<String> for Pointer {
             format!("{text:?} is no JSON pointer (RFC 6901): it begins with /, and ~ is written ~0, / is written ~1")
         })?;
         Ok(Self { text, steps })
+    }
+}
+
+impl Pointer {
+    /// It as it is written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What stands there in a row.
+    ///
+    /// # Errors
+    ///
+    /// A name stands twice on the way, or a string on it is broken.
+    pub fn cell(&self, row: &[u8]) -> Result<Cell, String> {
+        let found = reach(Cow::Borrowed(row), &self.steps)?;
+        Ok(match found {
+            None => Cell::Absent,
+            Some((found, _)) if *found == *b"null" => Cell::Null,
+            Some((found, _)) => Cell::Is(String::from_utf8_lossy(&found).into_owned()),
+        })
     }
 }
 
@@ -153,6 +177,11 @@ impl Mapping {
 
     pub(super) fn from(&self) -> Option<Envelope> {
         Envelope::named(self.from.as_deref()?).ok()
+    }
+
+    /// The columns, where the values are rows of a table of pending actions.
+    pub fn row(&self) -> Option<&Columns> {
+        self.row.as_ref()
     }
 
     pub(super) fn records(&self) -> &[String] {
@@ -292,6 +321,18 @@ type Found<'v> = (Cow<'v, [u8]>, Option<usize>);
 /// What a value holds at the end of these steps, and where in it that stands, if it does as it is. A string that is
 /// gone into is read as JSON, and one that is found as the text that it is.
 fn find<'v>(value: Cow<'v, [u8]>, steps: &[String]) -> Result<Option<Found<'v>>, String> {
+    let Some((mut value, mut offset)) = reach(value, steps)? else {
+        return Ok(None);
+    };
+    if value.first() == Some(&b'"') {
+        (value, offset) = trimmed(Cow::Owned(text_of(&value)?), None);
+    }
+    let is_null = *value == *b"null";
+    Ok((!is_null).then_some((value, offset)))
+}
+
+/// The same, and a string that is found stays one.
+fn reach<'v>(value: Cow<'v, [u8]>, steps: &[String]) -> Result<Option<Found<'v>>, String> {
     let (mut value, mut offset) = trimmed(value, Some(0));
     for step in steps {
         if value.first() == Some(&b'"') {
@@ -303,11 +344,7 @@ fn find<'v>(value: Cow<'v, [u8]>, steps: &[String]) -> Result<Option<Found<'v>>,
         offset = offset.map(|offset| offset + at.start);
         value = within(value, at);
     }
-    if value.first() == Some(&b'"') {
-        (value, offset) = trimmed(Cow::Owned(text_of(&value)?), None);
-    }
-    let is_null = *value == *b"null";
-    Ok((!is_null).then_some((value, offset)))
+    Ok(Some((value, offset)))
 }
 
 fn trimmed(value: Cow<'_, [u8]>, offset: Option<usize>) -> Found<'_> {
