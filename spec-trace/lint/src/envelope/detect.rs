@@ -197,6 +197,9 @@ fn looks_like(start: &[u8]) -> Option<String> {
     if let Some((_, what)) = magic.iter().find(|(magic, _)| start.starts_with(magic)) {
         return Some((*what).to_owned());
     }
+    if is_utf16(start) {
+        return Some(UTF16.to_owned());
+    }
     let text = trimmed(start);
     if Protocol::is_transcript(start) {
         return Some(format!(
@@ -243,6 +246,18 @@ fn looks_like(start: &[u8]) -> Option<String> {
     };
     Some(what.to_owned())
 }
+
+/// Whether it has the mark of UTF-16, or every other byte of its beginning is zero.
+fn is_utf16(start: &[u8]) -> bool {
+    let begin = &start[..start.len().min(64)];
+    let zeros = |first: usize| begin.iter().skip(first).step_by(2).all(|it| *it == 0);
+    let others = |first: usize| begin.iter().skip(first).step_by(2).all(|it| *it != 0);
+    let has_mark = start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF");
+    has_mark || begin.len() > 3 && (zeros(0) && others(1) || zeros(1) && others(0))
+}
+
+const UTF16: &str =
+    "text in UTF-16, and what is read is UTF-8: convert it, as with `iconv -f UTF-16 -t UTF-8`";
 
 const JSON_RPC: &str = "JSON-RPC, which is another protocol";
 
