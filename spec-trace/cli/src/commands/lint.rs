@@ -72,18 +72,7 @@ read, not to its end, or is no recording of the protocol; else 3 if a verdict is
 ends too early, or nothing that was asked for could be judged; else 0.";
 
 /// What does not go with a stream that is still written.
-const FOLLOWED: [&str; 10] = [
-    "from",
-    "mapping",
-    "message",
-    "time",
-    "direction",
-    "status",
-    "replies_from",
-    "baseline",
-    "write_baseline",
-    "redact",
-];
+const FOLLOWED: [&str; 3] = ["replies_from", "baseline", "write_baseline"];
 
 /// Judges recordings: AAEP streams of events and replies, and transcripts of the other protocols
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -105,7 +94,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub replies_from: Option<PathBuf>,
 
-    /// Print each finding when it is final, while the stream is written: one in our format, a file or - (a file until it is removed)
+    /// Print each finding when it is final, while the stream is written: one that is read line by line, a file (until it is removed) or -; Ctrl-C ends with the verdict so far
     #[arg(long, conflicts_with_all = FOLLOWED)]
     pub follow: bool,
 
