@@ -17,7 +17,7 @@ use crate::place::Shift;
 use crate::report::LintReport;
 use crate::selection::Selection;
 use crate::stream::{Linter, Settings, Standing};
-use crate::{Numbered, Reading, ahead};
+use crate::{Numbered, Reading, ahead, no_message};
 
 /// A stream of our format (JSON Lines) that is judged as it comes.
 ///
@@ -261,8 +261,8 @@ impl<'a> Followed<'a> {
         let seen = self.growing.seen;
         let report = self.growing.finish(file);
         if !seen && report.records > 0 {
-            let first = report.violations.first().map(|it| it.message.as_str());
-            return Err(NoMessage::of(&self.start, first));
+            let places = Some(self.messages.places());
+            return Err(no_message(&self.start, &report, places));
         }
         let places = Some(self.messages.into_places());
         Ok(Numbered { report, places }.told(""))

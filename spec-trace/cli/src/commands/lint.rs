@@ -94,7 +94,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub replies_from: Option<PathBuf>,
 
-    /// Print each finding when it is final, while the stream is written: one that is read line by line, a file (until it is removed) or -; Ctrl-C ends with the verdict so far
+    /// Print each finding when it is final, while the stream is written: one that is read line by line, a file (until it is removed) or -;
+    /// Ctrl-C ends with the verdict so far
     #[arg(long, conflicts_with_all = FOLLOWED)]
     pub follow: bool,
 

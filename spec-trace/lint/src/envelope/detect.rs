@@ -166,14 +166,14 @@ pub fn is_text(start: &[u8]) -> bool {
 pub struct NoMessage(String);
 
 impl NoMessage {
-    /// What to say of a file that begins like this, and what was wrong with the first thing in it.
-    pub fn of(start: &[u8], first_fault: Option<&str>) -> Self {
+    /// What to say of a file that begins like this, and what was wrong with the first thing in it, on which line.
+    pub fn of(start: &[u8], first_fault: Option<(u64, &str)>) -> Self {
         // What a mapping says of the file counts more than how the file looks.
-        let pointer = first_fault.filter(|fault| fault.starts_with("the pointer"));
+        let pointer = first_fault.filter(|(_, fault)| fault.starts_with("the pointer"));
         let hint = match (pointer, looks_like(start)) {
             (None, Some(what)) => format!("; it looks like {what}"),
             _ => first_fault
-                .map(|fault| format!("; first of all, {fault}"))
+                .map(|(line, fault)| format!("; first of all, on line {line}, {fault}"))
                 .unwrap_or_default(),
         };
         let names = Envelope::ALL.map(|(name, _)| name).join(", ");

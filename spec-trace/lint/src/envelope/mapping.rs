@@ -187,7 +187,8 @@ impl Mapping {
         self.records.as_ref().map_or(&[], |records| &records.steps)
     }
 
-    /// Puts the message in the place of the value that holds it; `room` is memory for it. Yields whether it was a text that a line feed ended.
+    /// Puts the message in the place of the value that holds it; `room` is memory for it. Yields whether it was a text with a line feed at
+    /// its end.
     fn apply(&self, message: &mut Message, room: &mut Vec<u8>) -> Result<bool, String> {
         let value = &*message.bytes;
         let mut is_ended = false;

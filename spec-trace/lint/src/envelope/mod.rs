@@ -141,7 +141,7 @@ pub(crate) trait Frames {
     /// Puts the next one into the message; false at the end.
     fn next(&mut self, into: &mut Message) -> io::Result<bool>;
 
-    /// The line that is reached.
+    /// How many lines are over.
     fn line(&self) -> u64;
 
     /// How many bytes were taken.

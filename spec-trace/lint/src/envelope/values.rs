@@ -286,7 +286,8 @@ impl<R: BufRead> Frames for Values<R> {
     }
 
     fn line(&self) -> u64 {
-        self.input.line
+        // That on which it stands is not over.
+        self.input.line - 1
     }
 
     fn bytes(&self) -> u64 {

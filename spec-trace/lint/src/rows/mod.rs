@@ -281,7 +281,7 @@ impl<'a> Table<'a> {
                 self.accuse(&rules::DENIED_RUNS, at, message);
             }
             // What was allowed first may have been cut short.
-            Some(State::Cancelled) if row.is_undecided() => {
+            Some(State::Cancelled) if row.is_undecided() && !row.only_reads() => {
                 let message = format!("{name} was taken back, nobody allowed it, and it ran");
                 self.accuse(&rules::DENIED_RUNS, at, message);
             }
@@ -495,7 +495,8 @@ impl<'a> Table<'a> {
         }
         for (column, (line, written, count)) in &self.unread {
             let reason = format!(
-                "`{column}` on line {line} is {written:?}, which has no meaning here ({count} of {} rows): [row.words] of the mapping gives words one, and times are RFC 3339 or numbers",
+                "`{column}` on line {line} is {written:?}, which has no meaning here ({count} of {} rows): \
+                 [row.words] of the mapping gives words one, and times are RFC 3339 or numbers",
                 self.rows
             );
             all.push(open(first, reason, true));

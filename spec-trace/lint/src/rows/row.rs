@@ -144,8 +144,7 @@ impl Moment {
         let fraction = &rest[..rest.len() - zone.len()];
         let hours = |zone: &str| zone.len() == 3 && zone.starts_with(['+', '-']);
         let offset = match zone.trim() {
-            "" => "Z".to_owned(),
-            "UTC" => "Z".to_owned(),
+            "" | "UTC" => "Z".to_owned(),
             zone if hours(zone) => format!("{zone}:00"),
             zone => zone.to_owned(),
         };

@@ -15,6 +15,7 @@ use countersign_lint::growing::{Followed, Growing};
 use countersign_lint::input::Source;
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::LintReport;
+use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
 use countersign_live::http;
 use miette::{IntoDiagnostic as _, WrapErr as _};
@@ -24,6 +25,9 @@ use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::Protocol;
 use crate::findings::status_of;
 use crate::findings::text::{Terminal, render_found, render_verdict};
+
+/// How much is read at once.
+const CHUNK: usize = 64 << 10;
 
 /// How long a file that has not grown is left alone.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -56,69 +60,33 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let mut reader = Interruptible::start(source)
         .into_diagnostic()
         .wrap_err_with(cannot)?;
-    let is_over = Arc::clone(&reader.is_interrupted);
-    let is_broken_off = || is_over.load(Ordering::Relaxed);
     let mut start = Vec::new();
-    let mut buffer = vec![0; 64 << 10];
-    while !tells(&start) && start.len() < buffer.len() {
-        match reader
-            .read(&mut buffer)
-            .into_diagnostic()
-            .wrap_err_with(cannot)?
-        {
+    let mut buffer = vec![0; CHUNK];
+    while !tells(&start) && start.len() < CHUNK {
+        let read = reader.read(&mut buffer).into_diagnostic();
+        match read.wrap_err_with(cannot)? {
             0 => break,
             length => start.extend_from_slice(&buffer[..length]),
         }
     }
     if let Err(what) = by_line(&start, &how) {
         return Err(miette::miette!(
-            "{name}: --follow reads a stream line by line (JSON Lines, server-sent events, container logs, CloudEvents on lines, or a mapping over lines), and this is {what}; without --follow it is read when it is whole"
+            "{name}: --follow reads a stream line by line (JSON Lines, server-sent events, container logs, CloudEvents on lines, \
+             or a mapping over lines), and this is {what}; without --follow it is read when it is whole"
         ));
     }
-    let settings = Settings {
-        strict: args.strict,
-        replies_recorded: args.replies == Replies::All,
-    };
-    let selection = args.selection(Recorded::Aaep);
     let mut teller = Teller {
         name: &name,
         args,
         terminal: Terminal::of_stdout(),
         told: Vec::new(),
     };
-    let is_ours = envelope::told(&start) == Envelope::Jsonl
-        && how.from.is_none_or(|it| it == Envelope::Jsonl);
-    let report = if is_ours && how.mapping.is_none() {
-        let mut growing = Growing::new(settings, selection);
-        teller.tell(growing.push(&start))?;
-        loop {
-            match reader
-                .read(&mut buffer)
-                .into_diagnostic()
-                .wrap_err_with(cannot)?
-            {
-                0 => break,
-                length => teller.tell(growing.push(&buffer[..length]))?,
-            }
-        }
-        if is_broken_off() {
-            growing.forget_rest();
-        }
-        growing.finish(&name)
+    let is_ours = how.mapping.is_none()
+        && how.from.unwrap_or_else(|| envelope::told(&start)) == Envelope::Jsonl;
+    let report = if is_ours {
+        teller.ours(&start, reader).wrap_err_with(cannot)?
     } else {
-        let opened = Opened::begun(start, BufReader::new(reader), &how);
-        let mut followed = Followed::new(opened, settings, selection);
-        while let Some(found) = followed
-            .advance(is_broken_off)
-            .into_diagnostic()
-            .wrap_err_with(cannot)?
-        {
-            teller.tell(found)?;
-        }
-        followed
-            .finish(&name)
-            .into_diagnostic()
-            .wrap_err_with(cannot)?
+        teller.other(start, reader, &how).wrap_err_with(cannot)?
     };
     Ok(teller.finish(report))
 }
@@ -150,6 +118,53 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
+    fn settings(&self) -> (Settings, Selection) {
+        let settings = Settings {
+            strict: self.args.strict,
+            replies_recorded: self.args.replies == Replies::All,
+        };
+        (settings, self.args.selection(Recorded::Aaep))
+    }
+
+    /// Follows a stream in our format, which begins like this.
+    fn ours(&mut self, start: &[u8], mut reader: Interruptible) -> miette::Result<LintReport> {
+        let (settings, selection) = self.settings();
+        let mut growing = Growing::new(settings, selection);
+        let mut buffer = vec![0; CHUNK];
+        let mut is_read = self.tell(growing.push(start))?;
+        while is_read {
+            let length = reader.read(&mut buffer).into_diagnostic()?;
+            if length == 0 {
+                break;
+            }
+            is_read = self.tell(growing.push(&buffer[..length]))?;
+        }
+        if reader.is_interrupted.load(Ordering::Relaxed) {
+            growing.forget_rest();
+        }
+        Ok(growing.finish(self.name))
+    }
+
+    /// The same for a stream in another envelope.
+    fn other(
+        &mut self,
+        start: Vec<u8>,
+        reader: Interruptible,
+        how: &How,
+    ) -> miette::Result<LintReport> {
+        let (settings, selection) = self.settings();
+        let is_interrupted = Arc::clone(&reader.is_interrupted);
+        let opened = Opened::begun(start, BufReader::new(reader), how);
+        let mut followed = Followed::new(opened, settings, selection);
+        let is_broken_off = || is_interrupted.load(Ordering::Relaxed);
+        while let Some(found) = followed.advance(is_broken_off).into_diagnostic()? {
+            if !self.tell(found)? {
+                break;
+            }
+        }
+        followed.finish(self.name).into_diagnostic()
+    }
+
     fn shown(&self, found: &[Finding]) -> String {
         let Args { strict, redact, .. } = *self.args;
         let mut found = found.to_vec();
@@ -159,19 +174,23 @@ impl Teller<'_> {
         render_found(self.name, strict, &found, self.terminal)
     }
 
-    fn tell(&mut self, found: Vec<Finding>) -> miette::Result<()> {
+    /// Whether somebody still reads.
+    fn tell(&mut self, found: Vec<Finding>) -> miette::Result<bool> {
         if found.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         let text = self.shown(&found);
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes());
-        written
-            .and_then(|()| stdout.flush())
-            .into_diagnostic()
-            .wrap_err("cannot write the result")?;
+        let is_read = match written.and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => false,
+            written => written
+                .into_diagnostic()
+                .wrap_err("cannot write the result")
+                .map(|()| true)?,
+        };
         self.told.extend(found);
-        Ok(())
+        Ok(is_read)
     }
 
     /// What was not told yet, and the verdict.
@@ -228,7 +247,7 @@ impl Interruptible {
             }
         });
         thread::spawn(move || {
-            let mut buffer = vec![0; 64 << 10];
+            let mut buffer = vec![0; CHUNK];
             loop {
                 let piece = match reader.read(&mut buffer) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
