@@ -2,16 +2,20 @@
 //!
 //! `cargo bench -p countersign-benches --bench lint`. Both are measured in turn, so that whatever else the machine has to
 //! do slows both down alike; the ratio of the two is printed first. Judging takes two threads, one of which reads ahead, so
-//! the ratio holds where two cores are idle.
+//! the ratio holds where two cores are idle. Behind these come the other envelopes, each as a ratio to our own format.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use countersign_benches::lint::Stream;
-use countersign_lint::lint;
+use countersign_lint::envelope::{How, Opened};
+use countersign_lint::selection::Selection;
+use countersign_lint::stream::Settings;
+use countersign_lint::{judge_opened, lint};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mimalloc::MiMalloc;
 use serde::Deserialize;
+use serde_json::json;
 
 /// As the command does.
 #[global_allocator]
@@ -112,5 +116,80 @@ fn both(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, both);
+/// Other envelopes, each beside our own format in one run: how fast the same messages are judged in it.
+fn envelopes(_: &mut Criterion) {
+    let is_trial = std::env::args().any(|argument| argument == "--test");
+    let own = Stream::new(100, if is_trial { 100_000 } else { 32_000_000 }).bytes();
+    let text = String::from_utf8(own).expect("it is written in UTF-8");
+    for (name, put) in enveloped(&text) {
+        let (mut plain, mut within) = (Duration::MAX, Duration::MAX);
+        for _ in 0..if is_trial { 1 } else { TURNS } {
+            plain = plain.min(time(|| judge_opened_of(text.as_bytes())));
+            within = within.min(time(|| judge_opened_of(put.as_bytes())));
+        }
+        println!(
+            "{name}: {:.2} of the throughput of our own format, by byte of message",
+            plain.as_secs_f64() / within.as_secs_f64()
+        );
+    }
+}
+
+/// The lines of a stream in other envelopes, which are told by their content.
+fn enveloped(text: &str) -> [(&'static str, String); 6] {
+    let each = |put: fn(&str) -> String| text.lines().map(put).collect::<String>();
+    let sse: fn(&str) -> String = |line| format!("event: message\ndata: {line}\n\n");
+    let stream = json!({
+        "startedDateTime": "2026-05-24T00:00:00.000Z",
+        "request": {"method": "GET", "url": "/events"},
+        "response": {"status": 200, "content": {"mimeType": "text/event-stream", "text": each(sse)}},
+    });
+    let har = json!({"log": {"version": "1.2", "creator": {"name": "x"}, "entries": [stream]}});
+    [
+        ("sse", each(sse)),
+        ("json", format!("[{}]", text.trim_end().replace('\n', ","))),
+        (
+            "docker",
+            each(|line| {
+                let log = format!("{line}\n");
+                let time = "2026-05-24T00:00:00.123456789Z";
+                format!(
+                    "{}\n",
+                    json!({"log": log, "stream": "stdout", "time": time})
+                )
+            }),
+        ),
+        (
+            "cri",
+            each(|line| format!("2026-05-24T00:00:00.123456789Z stdout F {line}\n")),
+        ),
+        (
+            "cloudevents",
+            each(|line| {
+                format!(
+                    r#"{{"specversion":"1.0","id":"1","source":"/a","type":"x","data":{line}}}"#
+                ) + "\n"
+            }),
+        ),
+        ("har", har.to_string()),
+    ]
+}
+
+fn judge_opened_of(bytes: &[u8]) -> usize {
+    let opened = Opened::new(bytes, &How::default());
+    let report = judge_opened(
+        opened,
+        ("made", ""),
+        Settings::default(),
+        &Selection::default(),
+    );
+    let report = report.expect("it holds messages");
+    assert!(
+        report.violations.is_empty(),
+        "{:?}",
+        report.violations.first()
+    );
+    report.sessions
+}
+
+criterion_group!(benches, both, envelopes);
 criterion_main!(benches);

@@ -252,9 +252,138 @@ fn a_stream_that_is_written_is_judged_while_it_is() {
     for wrong in [
         &["--follow", "-", "--format", "json"][..],
         &["--follow", "-", "-"],
-        &["--follow", "-", "--redact"],
+        &["--follow", "-", "--baseline", "known.json"],
     ] {
         lint(wrong).write_stdin("").assert().code(2);
+    }
+}
+
+/// The lines of a stream in envelopes that are read line by line, with what has to be said of each.
+fn by_line(stream: &str) -> [(String, &'static [&'static str]); 5] {
+    let each = |put: &dyn Fn(&str) -> String| stream.lines().map(put).collect::<String>();
+    [
+        (
+            each(&|line| format!("event: message\ndata: {line}\n\n")),
+            &[],
+        ),
+        (
+            each(&|line| {
+                format!(
+                    "{}\n",
+                    json!({"log": format!("{line}\n"), "stream": "stdout", "time": "2030-01-01T00:00:00Z"})
+                )
+            }),
+            &[],
+        ),
+        (
+            each(&|line| format!("2030-01-01T00:00:00.1Z stdout F {line}\n")),
+            &[],
+        ),
+        (
+            each(&|line| {
+                format!(
+                    "{{\"specversion\":\"1.0\",\"type\":\"x\",\"id\":\"1\",\"source\":\"/\",\"data\":{line}}}\n"
+                )
+            }),
+            &[],
+        ),
+        (
+            each(&|line| format!("{{\"m\":{line}}}\n")),
+            &["--message", "/m"],
+        ),
+    ]
+}
+
+/// What is judged while it grows gets the same words and status as what is whole, in every envelope that is read by line.
+#[test]
+fn other_envelopes_are_followed_where_they_are_read_by_line() {
+    for (is_irreversible, status) in [(true, 1), (false, 0)] {
+        for (input, how) in by_line(&session("a", is_irreversible, 0)) {
+            for redact in [&[][..], &["--redact"]] {
+                let said = |more: &[&str]| {
+                    let mut command = lint(how);
+                    let command = command.args(redact).args(more).arg("-");
+                    command
+                        .write_stdin(input.clone())
+                        .output()
+                        .expect("it runs")
+                };
+                let (once, grown) = (said(&[]), said(&["--follow"]));
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                assert_eq!(
+                    grown.status.code(),
+                    Some(status),
+                    "{input}{}",
+                    text(&grown.stderr)
+                );
+                assert_eq!(text(&grown.stdout), text(&once.stdout), "{input}");
+                assert_eq!(
+                    text(&grown.stdout).contains("sess_a"),
+                    is_irreversible && redact.is_empty()
+                );
+            }
+        }
+    }
+    let array = format!(
+        "[\n{}\n]",
+        session("a", true, 0).trim_end().replace('\n', ",\n")
+    );
+    for (input, told) in [
+        (array.as_str(), "JSON that goes over several lines"),
+        (
+            "{\"log\":{\"version\":\"1.2\",\"creator\":{},\"entries\":[]}}\n",
+            "an HTTP archive",
+        ),
+        ("plain text\n", "something else"),
+    ] {
+        let mut command = lint(&["--follow", "-"]);
+        let command = command.write_stdin(input);
+        command
+            .assert()
+            .code(2)
+            .stderr(contains(told).and(contains("without --follow")));
+    }
+}
+
+/// A signal ends with the verdict on what was read; the beginning of a line is no fault.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_with_the_verdict_so_far() {
+    let stream = session("a", true, 0);
+    let open: Vec<&str> = stream.lines().take(2).collect();
+    let torn = &stream.lines().nth(2).expect("a line")[..30];
+    for (input, status, told) in [
+        (stream.clone() + "{\"type\":\"aaep:agent.se", 1, "violating"),
+        (
+            format!("{}\n{torn}", open.join("\n")),
+            3,
+            "inconclusive: 2 records",
+        ),
+        (format!("{}{torn}", by_line(&stream)[2].0), 1, "violating"),
+        (String::new(), 3, "inconclusive: 0 records"),
+    ] {
+        let mut following = std::process::Command::new(env!("CARGO_BIN_EXE_countersign"))
+            .args(["lint", "--follow", "-"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let mut stdin = following.stdin.take().expect("piped");
+        stdin.write_all(input.as_bytes()).expect("it reads");
+        stdin.flush().expect("it reads");
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let id = following.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args(["-INT", &id])
+            .status();
+        assert!(sent.expect("a signal").success());
+        let output = following.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(said.contains(told), "{said}");
+        assert!(!said.contains("AAEP-EV-1"), "{said}");
+        drop(stdin);
     }
 }
 
@@ -598,7 +727,7 @@ fn the_text_of_a_report_names_file_line_clause_and_level_and_shows_the_line() {
     let bytes = fs::read(file).expect("a readable trace");
     let report =
         countersign_lint::lint(&*bytes, "stream.jsonl").expect("reading from memory cannot fail");
-    let text = render_one(&report, Terminal::Plain);
+    let text = render_one(&report, Terminal::PLAIN);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "stream.jsonl:3:2: violation AAEP-EV-1 MUST");
     assert!(lines.contains(&" 3 │ this is no record"), "{text}");
@@ -702,4 +831,110 @@ fn a_file_that_holds_no_message_is_an_input_error_that_says_what_to_do() {
             .code(2)
             .stderr(contains(told).and(contains("--from")));
     }
+}
+
+// Rows of a table.
+
+#[test]
+fn rows_of_pending_actions_are_judged_by_a_mapping() {
+    let rows = |name: &str| trace("transcripts", &format!("pending-action-rows/{name}"));
+    let (mapping, invalid) = (
+        rows("mapping.toml"),
+        rows("invalid/PA-5_denied-and-ran.jsonl"),
+    );
+    let (mapping, invalid) = (text(&mapping), text(&invalid));
+    for protocol in [&[][..], &["--protocol", "pending-action"]] {
+        let arguments = [&["--mapping", mapping, invalid][..], protocol].concat();
+        let (report, status) = json_of(&arguments);
+        assert_eq!(
+            (status, &report["violations"][0]["clause"]),
+            (1, &json!("PA-5"))
+        );
+        assert_eq!(report["violations"][0]["session"], "sess_farm");
+    }
+    let valid = rows("valid/PA-5_denied-and-ran.jsonl");
+    lint(&["--mapping", mapping, text(&valid)])
+        .assert()
+        .code(0)
+        .stdout(contains("not judged PA-4"));
+    for (wrong, told) in [
+        (
+            &["--mapping", mapping, invalid, "--protocol", "aaep"][..],
+            "for rows of pending actions",
+        ),
+        (
+            &["--mapping", mapping, invalid, "--replies", "all"],
+            "--replies is for streams of AAEP",
+        ),
+        (&[invalid, "--protocol", "pending-action"], "a table [row]"),
+        (
+            &["--mapping", mapping, invalid, "--follow"],
+            "--follow prints text about a stream of AAEP",
+        ),
+    ] {
+        lint(wrong).assert().code(2).stderr(contains(told));
+    }
+    let mut command = lint(&["--mapping", mapping, "-"]);
+    command
+        .write_stdin("id,status\n1,done\n")
+        .assert()
+        .code(2)
+        .stderr(contains("line 1 is no row"));
+    let mut show = Command::cargo_bin("countersign").expect("the command is built");
+    let show = show.args(["show", "--mapping", mapping, invalid]);
+    show.assert()
+        .code(2)
+        .stderr(contains("judged by lint, and not drawn"));
+}
+
+// How wide it is.
+
+/// Whatever the terminal is wide, nothing goes beyond it, and the counts are the end of it.
+#[test]
+fn text_keeps_within_the_columns_of_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let long = "sess_".to_owned() + &"0123456789".repeat(30);
+    let stream = fs::read_to_string(trace("invalid", UNASKED)).expect("the stream");
+    let id = stream
+        .split("\"session_id\":")
+        .nth(1)
+        .expect("it has a session");
+    let id = id
+        .trim_start()
+        .trim_start_matches('"')
+        .split('"')
+        .next()
+        .expect("an id");
+    let path = folder
+        .path()
+        .join("stream-with-a-name-that-is-rather-long-for-a-narrow-terminal.jsonl");
+    fs::write(&path, stream.replace(id, &long) + "日本語 is no record\n").expect("a file");
+    for columns in ["60", "80", "200"] {
+        let mut command = lint(&[text(&path)]);
+        let output = command.env("COLUMNS", columns).output().expect("it runs");
+        let said = String::from_utf8(output.stdout).expect("UTF-8");
+        let widest = said.lines().map(countersign_cli::show::words::width).max();
+        let columns: usize = columns.parse().expect("a number");
+        assert!(widest <= Some(columns), "{widest:?} of {columns}:\n{said}");
+        let unfolded = said.replace("\n  ", " ");
+        let last: Vec<&str> = unfolded.lines().rev().take(2).collect();
+        assert!(
+            last[0].contains("violating: ") && last[0].ends_with("warnings"),
+            "{said}"
+        );
+        assert!(last[1].contains("by clause: AAEP-"), "{said}");
+        assert!(said.contains('│'), "the line is shown: {said}");
+    }
+    // A file or a pipe has no width: a line is a line.
+    let output = lint(&[text(&path)])
+        .env_remove("COLUMNS")
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(
+        said.lines()
+            .last()
+            .is_some_and(|it| it.contains(text(&path)) && it.ends_with("warnings")),
+        "{said}"
+    );
 }

@@ -376,3 +376,94 @@ fn only_show_draws() {
             .stderr(contains("is not for this command"));
     }
 }
+
+/// A consequence stands where it happened, says what it follows from, and is listed with the rest.
+#[test]
+fn the_consequences_of_a_finding_are_drawn() {
+    let stream = traces().join("several/a22-two-calls-and-the-wrong-token.jsonl");
+    let stream = stream.to_str().expect("plain text");
+    let text = printed(&["show", stream]);
+    let line = text
+        .lines()
+        .find(|it| it.contains("consequence AAEP-6.1-1"));
+    assert!(
+        line.is_some() && text.contains("it follows from the fault on line"),
+        "{text}"
+    );
+    let run: Value =
+        serde_json::from_str(&printed(&["show", stream, "--format", "json"])).expect("JSON");
+    let findings = run["findings"].as_array().expect("findings");
+    let weights: Vec<&str> = findings
+        .iter()
+        .filter_map(|it| it["weight"].as_str())
+        .collect();
+    assert!(
+        weights.contains(&"violation") && weights.contains(&"consequence"),
+        "{weights:?}"
+    );
+    let consequence = findings
+        .iter()
+        .find(|it| it["weight"] == "consequence")
+        .expect("one");
+    let step = usize::try_from(consequence["step"].as_u64().expect("a step")).expect("small");
+    assert_eq!(run["steps"][step]["line"], 9);
+    let page = printed(&["show", stream, "--format", "html"]);
+    assert!(
+        page.contains("li class=\"consequence\""),
+        "the page lists it"
+    );
+}
+
+/// What is empty ends as `lint` ends it; text in UTF-16 is called that; a session that is not there is told with those that are.
+#[test]
+fn what_cannot_be_drawn_says_what_to_do() {
+    let folder = folder();
+    for content in ["", "\n\n"] {
+        let path = file(&folder, "empty.jsonl", content);
+        for command in ["show", "lint"] {
+            countersign(&[command, &path]).assert().code(3);
+        }
+        countersign(&["show", &path, "--format", "svg"])
+            .assert()
+            .code(3)
+            .stdout("")
+            .stderr(contains("nothing to draw"));
+    }
+    let line = "{\"type\":\"aaep:agent.session.started\",\"session_id\":\"a\"}\n";
+    let units = |order: fn(u16) -> [u8; 2], mark: &str| {
+        let text = format!("{mark}{line}");
+        text.encode_utf16().flat_map(order).collect::<Vec<u8>>()
+    };
+    for bytes in [
+        units(u16::to_le_bytes, "\u{FEFF}"),
+        units(u16::to_be_bytes, "\u{FEFF}"),
+        units(u16::to_le_bytes, ""),
+        units(u16::to_be_bytes, ""),
+    ] {
+        let path = file(&folder, "wide.jsonl", bytes);
+        for command in ["show", "lint"] {
+            countersign(&[command, &path])
+                .assert()
+                .code(2)
+                .stderr(contains("text in UTF-16").and(contains("iconv -f UTF-16")));
+        }
+    }
+    let event = |session: u32| line.replace("\"a\"", &format!("\"sess_{session}\""));
+    let many = file(&folder, "many.jsonl", (0..7).map(event).collect::<String>());
+    let refused = |more: &[&str]| {
+        let arguments = [&["show", &*many, "--session", "nope"][..], more].concat();
+        let output = countersign(&arguments).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).expect("UTF-8")
+    };
+    let told = refused(&[]);
+    assert!(
+        told.contains("\"sess_0\", \"sess_1\"") && told.contains("and 2 more"),
+        "{told}"
+    );
+    let redacted = refused(&["--redact"]);
+    assert!(
+        redacted.contains("it has 7 others") && !redacted.contains("sess_"),
+        "{redacted}"
+    );
+}

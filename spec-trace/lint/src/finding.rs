@@ -113,6 +113,9 @@ impl Finding {
             place.line = self.line;
             self.column = self.column.and_then(|column| place.column(column));
         }
+        for consequence in &mut self.consequences {
+            consequence.tell_place(places, replies);
+        }
     }
 
     /// Says what it is told by in a later run.

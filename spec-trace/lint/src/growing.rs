@@ -5,16 +5,19 @@
 //! neither: it waits for the end, or for the first reply (see [`crate::stream`]).
 
 use std::collections::BTreeSet;
+use std::io;
 use std::mem;
 
 use memchr::memrchr;
 
+use crate::envelope::{Messages, NoMessage, Opened};
 use crate::finding::Finding;
-use crate::lines::{LONGEST_LINE, Lines};
+use crate::lines::{LONGEST_LINE, Line, Lines, Records};
+use crate::place::Shift;
 use crate::report::LintReport;
 use crate::selection::Selection;
 use crate::stream::{Linter, Settings, Standing};
-use crate::{Reading, ahead};
+use crate::{Numbered, Reading, ahead, no_message};
 
 /// A stream of our format (JSON Lines) that is judged as it comes.
 ///
@@ -41,6 +44,8 @@ pub struct Growing {
     rest: Vec<u8>,
     /// The lines that have ended.
     lines: u64,
+    /// Whether there was something that may be a message of the protocol.
+    seen: bool,
     /// How many of the findings that hold either way were told.
     told: usize,
     /// Those that were told of the findings that hold with replies, by their number.
@@ -81,6 +86,16 @@ impl Growing {
         self.settled()
     }
 
+    /// Takes the next record of another envelope, and yields the same.
+    fn take(&mut self, line: Line<'_>, shift: Shift) -> Vec<Finding> {
+        let mut one = One {
+            line: Some(line),
+            shift,
+        };
+        self.read(&mut one);
+        self.settled()
+    }
+
     /// What may have become of the questions of a session that is open, after the lines so far.
     pub fn open(&self, session: &str) -> Vec<Standing> {
         self.linter.confirmations(session)
@@ -94,6 +109,11 @@ impl Growing {
         let open = without.unwrap_or_default().iter();
         let open = open.filter(|it| it.follows_from.is_none());
         open.filter(move |it| !final_ones.contains(&name(it)) && self.asks_for(it))
+    }
+
+    /// Forgets what has come of the line that has not ended: not the stream ends there, but the reading of it.
+    pub fn forget_rest(&mut self) {
+        self.rest.clear();
     }
 
     /// The verdict, where the stream ends here; `file` is the name that the report gives it.
@@ -114,18 +134,23 @@ impl Growing {
 
     fn judge(&mut self, bytes: &[u8]) {
         let mut lines = Lines::behind(bytes, self.lines);
+        self.read(&mut lines);
+        self.lines = lines.taken();
+    }
+
+    fn read(&mut self, records: &mut (impl Records + Send)) {
         let mut reading = Reading {
             linter: mem::take(&mut self.linter),
             selection: &self.selection,
             selected_from: self.selected_from,
             may_be_torn: true,
-            seen: true,
+            seen: self.seen,
         };
         // Bytes that are there can be read.
-        ahead::each_line(&mut lines, |line| reading.judge(line));
+        ahead::each_line(records, |line| reading.judge(line));
         self.selected_from = reading.selected_from;
+        self.seen = reading.seen;
         self.linter = reading.linter;
-        self.lines = lines.taken();
     }
 
     /// The findings that have become final since they were told last. As long as no reply has come, that are those which hold either way,
@@ -156,6 +181,91 @@ impl Growing {
 
     fn asks_for(&self, finding: &Finding) -> bool {
         self.selection.asks_for(self.selected_from, finding)
+    }
+}
+
+/// A record that was read.
+struct One<'a> {
+    line: Option<Line<'a>>,
+    shift: Shift,
+}
+
+impl Records for One<'_> {
+    fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        Ok(self.line.take())
+    }
+
+    fn taken(&self) -> u64 {
+        0
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn shift(&self) -> Shift {
+        self.shift
+    }
+}
+
+/// A stream in another envelope that is read line by line, judged as it comes.
+///
+/// Memory is besides that of the last message, and a byte or two for each message.
+pub struct Followed<'a> {
+    growing: Growing,
+    messages: Messages<'a>,
+    start: Vec<u8>,
+}
+
+impl<'a> Followed<'a> {
+    /// The stream that `opened` holds, of which nothing was read but what tells its envelope.
+    pub fn new(opened: Opened<'a>, settings: Settings, selection: Selection) -> Self {
+        let (start, messages) = opened.into_messages();
+        Self {
+            growing: Growing::new(settings, selection),
+            messages,
+            start,
+        }
+    }
+
+    /// Waits for the next message, and yields what is found and final with it; `None` at the end. What the end has cut is left out where
+    /// `is_broken_off` says that only the reading of it has ended.
+    ///
+    /// # Errors
+    ///
+    /// The input cannot be read.
+    pub fn advance(
+        &mut self,
+        is_broken_off: impl Fn() -> bool,
+    ) -> io::Result<Option<Vec<Finding>>> {
+        let shift = self.messages.next_shift()?;
+        let Some(shift) = shift else {
+            return Ok(None);
+        };
+        let line = self.messages.line_read();
+        if matches!(line, Line::Whole { ended: false, .. }) && is_broken_off() {
+            return Ok(None);
+        }
+        let mut found = self.growing.take(line, shift);
+        let places = self.messages.places();
+        found.iter_mut().for_each(|it| it.tell_place(places, ""));
+        Ok(Some(found))
+    }
+
+    /// The report that the whole stream gets at once; `file` is the name that it gives it.
+    ///
+    /// # Errors
+    ///
+    /// There is something in it, and nothing that could be a message of the protocol.
+    pub fn finish(self, file: &str) -> Result<LintReport, NoMessage> {
+        let seen = self.growing.seen;
+        let report = self.growing.finish(file);
+        if !seen && report.records > 0 {
+            let places = Some(self.messages.places());
+            return Err(no_message(&self.start, &report, places));
+        }
+        let places = Some(self.messages.into_places());
+        Ok(Numbered { report, places }.told(""))
     }
 }
 

@@ -33,6 +33,7 @@ pub mod protocol;
 pub mod record;
 mod reply;
 pub mod report;
+pub mod rows;
 pub mod rules;
 pub mod selection;
 mod small_map;
@@ -144,8 +145,7 @@ pub fn judge_numbered(
         }
     };
     if !seen && report.records > 0 {
-        let first = report.violations.first().map(|it| it.message.as_str());
-        return Err(NoMessage::of(&start, first));
+        return Err(no_message(&start, &report, places.as_ref()));
     }
     if !seen && !start.trim_ascii().is_empty() {
         report.damage.get_or_insert_with(|| report::Damage {
@@ -156,6 +156,16 @@ pub fn judge_numbered(
         report.settle();
     }
     Ok(Numbered { report, places })
+}
+
+/// What is said of a file that begins like this, with what is wrong with the first thing in it.
+fn no_message(start: &[u8], report: &LintReport, places: Option<&Places>) -> NoMessage {
+    let first = report.violations.first().map(|it| {
+        let place = places.and_then(|places| places.place(it.line));
+        let line = place.map_or(it.line, |(line, _)| line);
+        (line, it.message.as_str())
+    });
+    NoMessage::of(start, first)
 }
 
 /// The report, and whether anything was seen that may be a message of the protocol.

@@ -117,9 +117,7 @@ impl LintReport {
     /// could be told, and what a clause says stands in for what was seen.
     pub fn redact(&mut self) {
         let findings = self.violations.iter_mut().chain(&mut self.warnings);
-        for finding in findings.chain(&mut self.known) {
-            redact(finding);
-        }
+        findings.chain(&mut self.known).for_each(Finding::redact);
         for not_judged in &mut self.not_judged {
             not_judged.reason = format!("withheld; it asks that {}", gist(not_judged.clause));
         }
@@ -135,12 +133,15 @@ impl LintReport {
     }
 }
 
-fn redact(finding: &mut Finding) {
-    finding.message = gist(finding.clause);
-    finding.session = None;
-    finding.place = None;
-    finding.fingerprint.clear();
-    finding.consequences.iter_mut().for_each(redact);
+impl Finding {
+    /// Takes out whatever may quote the stream, as [`LintReport::redact`] does.
+    pub fn redact(&mut self) {
+        self.message = gist(self.clause);
+        self.session = None;
+        self.place = None;
+        self.fingerprint.clear();
+        self.consequences.iter_mut().for_each(Self::redact);
+    }
 }
 
 /// Puts each consequence under the fault that it follows from. One whose fault is not among them is left out: that fault is

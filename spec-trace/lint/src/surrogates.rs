@@ -15,6 +15,7 @@ pub fn readable(line: &[u8]) -> Cow<'_, [u8]> {
 
 /// The line with each half of a character replaced, in the same number of bytes; `None` where there is none.
 pub fn without_halves(line: &[u8]) -> Option<Vec<u8>> {
+    memchr::memmem::find(line, b"\\u")?;
     let mut mended: Option<Vec<u8>> = None;
     let mut at = 0;
     while let Some(next) = line.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {

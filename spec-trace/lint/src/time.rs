@@ -33,6 +33,11 @@ impl Timestamp {
         Some(Self(moment.as_microsecond()))
     }
 
+    /// Microseconds since the Unix epoch.
+    pub fn microseconds(self) -> i64 {
+        self.0
+    }
+
     /// Whole milliseconds since the Unix epoch.
     pub fn milliseconds(self) -> i64 {
         self.0.div_euclid(1_000)

@@ -667,3 +667,206 @@ fn an_array_is_read_item_by_item() {
             .contains("before its JSON")
     );
 }
+
+/// A conforming stream with replies, short enough to be cut everywhere.
+fn short() -> Vec<String> {
+    let name = "AAEP-6.3.4-5_reply-of-a-sender-that-the-transport-refused.jsonl";
+    let (_, text) = traces("valid")
+        .into_iter()
+        .find(|(it, _)| it == name)
+        .expect("the stream");
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The lines of a stream in an envelope.
+type Put<'a> = Box<dyn Fn(&[&str]) -> String + 'a>;
+
+/// Every envelope, cut at every byte: what is there is judged, a cut within a message is told with the line on which that begins, and a
+/// stream that conforms is accused of nothing else.
+#[test]
+fn a_cut_is_told_with_its_place_and_accuses_of_nothing_else() {
+    let lines = short();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let mapped = |lines: &[&str]| {
+        let line = |line: &&str| format!("{{\"ts\":1,\"payload\":{}}}\n", Value::from(*line));
+        lines.iter().map(line).collect::<String>()
+    };
+    let mapping = Mapping::parse("message = \"/payload\"").expect("a mapping");
+    let ways = WAYS
+        .iter()
+        .map(|way| (way.name, Box::new(way.put) as Put<'_>, None));
+    let ours = |lines: &[&str]| lines.join("\n") + "\n";
+    let more: [(_, Put<'_>, _); 2] = [
+        ("ours", Box::new(ours), None),
+        ("a mapping", Box::new(mapped), Some(mapping)),
+    ];
+    for (name, put, mapping) in ways.chain(more) {
+        let how = How {
+            from: None,
+            mapping,
+        };
+        let whole = put(&lines);
+        // Where each message is there.
+        let ends = (0..=lines.len()).map(|count| {
+            let put = put(&lines[..count]);
+            put.trim_end_matches([' ', '\n', ']']).len()
+        });
+        let ends: Vec<usize> = ends.collect();
+        let (mut told, mut refused, mut silent) = (0, 0, 0);
+        for end in 0..=whole.len() {
+            let cut = &whole.as_bytes()[..end];
+            let context = || format!("{name} at {end}: {}", String::from_utf8_lossy(cut));
+            let report = match judged_as(cut, &how) {
+                Ok(report) => report,
+                Err(why) => {
+                    assert!(why.contains("--from NAME"), "{why} {}", context());
+                    assert!(name == "har" || end < ends[1], "{why} {}", context());
+                    assert!(
+                        end < 200 || why.contains("on line 1, "),
+                        "{why} {}",
+                        context()
+                    );
+                    refused += 1;
+                    continue;
+                }
+            };
+            let place = match (&*report.violations, &report.damage) {
+                ([], None) => None,
+                ([], Some(damage)) => Some(damage.line),
+                ([one], _) if one.clause == "AAEP-EV-1" => Some(one.line),
+                _ => panic!("{:?} {}", said(&report), context()),
+            };
+            if let Some(line) = place {
+                let last = 1 + memchr::memchr_iter(b'\n', cut).count() as u64;
+                assert!((1..=last).contains(&line), "line {line} {}", context());
+                told += 1;
+            } else {
+                let there = ends[1..].iter().filter(|it| **it <= end).count();
+                assert_eq!(report.records, there as u64, "{}", context());
+                silent += 1;
+            }
+        }
+        let all = whole.len();
+        assert!(
+            told + refused > all / 2 && silent > 1,
+            "{name}: {told}, {refused}, {silent} of {all}"
+        );
+    }
+}
+
+/// Two files of an envelope whose lines come in turn, and lines of all envelopes in one: nothing hangs, and what cannot be read is told.
+#[test]
+fn files_that_are_mixed_up_are_told_as_such() {
+    let lines = short();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let others: Vec<String> = lines
+        .iter()
+        .map(|it| {
+            it.replace("sess_a", "sess_b")
+                .replace("evt_0", "evt_9")
+                .replace("rpl_", "rpl_f")
+        })
+        .collect();
+    let others: Vec<&str> = others.iter().map(String::as_str).collect();
+    for way in &WAYS {
+        let (one, other) = ((way.put)(&lines), (way.put)(&others));
+        let mut mixed = String::new();
+        let (mut one, mut other) = (one.lines(), other.lines());
+        loop {
+            let pair = [one.next(), other.next()];
+            if pair == [None, None] {
+                break;
+            }
+            mixed.extend(pair.into_iter().flatten().map(|it| format!("{it}\n")));
+        }
+        let how = How {
+            from: Some(way.envelope),
+            mapping: None,
+        };
+        let Ok(report) = judged_as(mixed.as_bytes(), &how) else {
+            continue;
+        };
+        let is_told =
+            report.damage.is_some() || report.violations.iter().any(|it| it.clause == "AAEP-EV-1");
+        assert!(
+            is_told || report.violations.is_empty(),
+            "{}: {:?}",
+            way.name,
+            said(&report)
+        );
+        if ["docker", "cloudevents", "pretty"].contains(&way.name) {
+            assert!(
+                !is_told || way.name == "pretty",
+                "{}: whole lines are read",
+                way.name
+            );
+        }
+    }
+    let all: String = WAYS.iter().map(|way| (way.put)(&lines) + "\n").collect();
+    for way in &WAYS {
+        let how = How {
+            from: Some(way.envelope),
+            mapping: None,
+        };
+        if let Ok(report) = judged_as(all.as_bytes(), &how) {
+            let is_told = report.damage.is_some() || !report.violations.is_empty();
+            assert!(
+                is_told,
+                "{} takes what is no message of it for nothing",
+                way.name
+            );
+        }
+    }
+}
+
+/// A mapping that leads nowhere is named; where it leads somewhere at times, each value without a message is a finding on its line.
+#[test]
+fn a_mapping_that_leads_nowhere_is_named_and_nothing_is_lost() {
+    let text = invalid(UNASKED);
+    let put: String = text
+        .lines()
+        .map(|line| format!("{{\"m\":{line}}}\n{{\"n\":1}}\n"))
+        .collect();
+    let how = |pointer: &str| How {
+        from: None,
+        mapping: Some(Mapping::parse(&format!("message = \"{pointer}\"")).expect("a mapping")),
+    };
+    let why = judged_as(put.as_bytes(), &how("/x/y")).expect_err("it leads nowhere");
+    assert!(why.contains("the pointer \"/x/y\" leads nowhere"), "{why}");
+    let report = judged_as(put.as_bytes(), &how("/m")).expect("it leads to messages");
+    let (foreign, rest): (Vec<_>, Vec<_>) = report
+        .violations
+        .iter()
+        .partition(|it| it.clause == "AAEP-EV-1");
+    let lines: Vec<u64> = foreign.iter().map(|it| it.line).collect();
+    let count = text.lines().count() as u64;
+    assert_eq!(lines, (1..=count).map(|it| 2 * it).collect::<Vec<_>>());
+    let plain = lint(text.as_bytes(), "a").expect("memory");
+    let clauses = |all: &[&countersign_lint::finding::Finding]| {
+        all.iter().map(|it| it.clause).collect::<Vec<_>>()
+    };
+    assert_eq!(clauses(&rest), said(&plain).1);
+}
+
+/// A consequence stands on its line of the file, too.
+#[test]
+fn a_consequence_stands_on_its_line() {
+    let text = fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../traces/several/a22-two-calls-and-the-wrong-token.jsonl"),
+    )
+    .expect("the stream");
+    let lines: Vec<&str> = text.lines().collect();
+    let plain = lint(text.as_bytes(), "a").expect("memory");
+    let found = judged(sse(&lines).as_bytes());
+    let places = |report: &LintReport| {
+        let consequences = report.violations.iter().flat_map(|it| &it.consequences);
+        consequences.map(|it| it.line).collect::<Vec<_>>()
+    };
+    let own = places(&plain);
+    assert!(!own.is_empty(), "one has a consequence");
+    assert_eq!(
+        places(&found),
+        own.iter().map(|it| 5 * (it - 1) + 4).collect::<Vec<_>>()
+    );
+}

@@ -16,7 +16,7 @@ use countersign_lint::rules::Rule;
 use countersign_lint::rules::Weight::{self, Violation, Warning};
 use countersign_lint::selection::Selection;
 use countersign_lint::transcript::{NoTranscript, judge_transcript};
-use countersign_lint::{mcp_aql, pending_action};
+use countersign_lint::{mcp_aql, pending_action, rows};
 
 #[path = "../../clauses/tests/recording/mod.rs"]
 mod recording;
@@ -325,18 +325,17 @@ fn judged(clause: &str, rules: &[&Rule]) -> &'static str {
 fn the_document_says_what_each_form_judges() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/TRANSCRIPTS.md");
     let document = fs::read_to_string(path).expect("the document");
-    let rows = |protocol: &'static str| {
+    let lines = |protocol: &'static str| {
         let clauses = countersign_clauses::all().iter();
         let clauses = clauses.filter(move |clause| clause.protocol == protocol);
         clauses.map(|clause| clause.id.as_str())
     };
-    let pending = rows("pending-action").map(|clause| {
-        format!(
-            "| {clause} | {} |\n",
-            judged(clause, &pending_action::rules::ALL)
-        )
+    let pending = lines("pending-action").map(|clause| {
+        let transcript = judged(clause, &pending_action::rules::ALL);
+        let row = judged(clause, &rows::rules::ALL);
+        format!("| {clause} | {transcript} | {row} |\n")
     });
-    let tokens = rows("mcp-aql").map(|clause| {
+    let tokens = lines("mcp-aql").map(|clause| {
         let transcript = judged(clause, &mcp_aql::rules::ALL);
         format!(
             "| {clause} | {transcript} | {} |\n",

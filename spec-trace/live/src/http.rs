@@ -94,6 +94,18 @@ pub async fn asked_to_end() {
     }
 }
 
+/// Waits for such a signal, on the thread that calls it.
+///
+/// # Errors
+///
+/// Where nothing can be waited for.
+pub fn wait_for_end() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_all().build()?;
+    runtime.block_on(asked_to_end());
+    Ok(())
+}
+
 /// What all connections share.
 struct Shared<Ids> {
     host: Mutex<Host<Ids>>,

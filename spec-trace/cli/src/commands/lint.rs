@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use countersign_clauses::links::Kind;
 use countersign_lint::baseline::Baseline;
-use countersign_lint::envelope::{How, Opened};
+use countersign_lint::envelope::{How, Mapping, Opened};
 use countersign_lint::input::{Meter, Source, length, sources};
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::{LintReport, Outcome, Unreadable};
+use countersign_lint::rows::judge_rows;
 use countersign_lint::selection::{Selection, parse_clause, parse_time};
 use countersign_lint::stream::Settings;
 use countersign_lint::time::Timestamp;
@@ -40,16 +41,18 @@ Examples:
   countersign lint events.sse --replies-from replies.jsonl
   countersign lint app.log --message /payload --time /ts   messages within JSON of one's own
   countersign lint transcript.jsonl --protocol pending-action   requests and responses of a driver
+  countersign lint rows.json --mapping rows.toml       rows of a table of pending actions
 
 Inputs compressed with gzip or zstd are told by their content, and so is the envelope: JSON Lines,
 JSON arrays and other JSON, server-sent events, HTTP archives, container logs, CloudEvents.
 spec-trace/docs/STREAMS.md describes each, our own format, and mapping files.
 
 Of MCP-AQL and of pending actions, transcripts of the driver protocol are judged: a request or a
-response on each line; and of MCP-AQL, entries of its log (6.4). The greeting tells the protocol,
-or --protocol. spec-trace/docs/TRANSCRIPTS.md has the clauses that each form shows; the others are
-listed as not judged. --session, --since, --only, --strict and the baselines hold of transcripts,
-too; what is said here of envelopes and replies does not.
+response on each line; of MCP-AQL, entries of its log (6.4); and of pending actions, rows of a table,
+whose columns the table [row] of a mapping names. The greeting tells the protocol, or --protocol.
+spec-trace/docs/TRANSCRIPTS.md has the clauses that each form shows; the others are listed as not
+judged. --session, --since, --only, --strict and the baselines hold of them, too; what is said here
+of replies does not.
 
 A reply in a stream counts as received, from a sender that the transport knows and on an open
 subscription: a stream shows neither. What rests on that alone is not judged, unless its record says
@@ -69,18 +72,7 @@ read, not to its end, or is no recording of the protocol; else 3 if a verdict is
 ends too early, or nothing that was asked for could be judged; else 0.";
 
 /// What does not go with a stream that is still written.
-const FOLLOWED: [&str; 10] = [
-    "from",
-    "mapping",
-    "message",
-    "time",
-    "direction",
-    "status",
-    "replies_from",
-    "baseline",
-    "write_baseline",
-    "redact",
-];
+const FOLLOWED: [&str; 3] = ["replies_from", "baseline", "write_baseline"];
 
 /// Judges recordings: AAEP streams of events and replies, and transcripts of the other protocols
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -102,7 +94,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub replies_from: Option<PathBuf>,
 
-    /// Print each finding when it is final, while the stream is written: one in our format, a file or - (a file until it is removed)
+    /// Print each finding when it is final, while the stream is written: one that is read line by line, a file (until it is removed) or -;
+    /// Ctrl-C ends with the verdict so far
     #[arg(long, conflicts_with_all = FOLLOWED)]
     pub follow: bool,
 
@@ -195,7 +188,18 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         .map(Baseline::read)
         .transpose()
         .into_diagnostic()?;
-    let mut outcome = judge_all(args, &args.format.how()?)?;
+    let how = args.format.how()?;
+    let has_rows = how.mapping.as_ref().is_some_and(|it| it.row().is_some());
+    if has_rows
+        && args
+            .protocol
+            .is_some_and(|it| it != Protocol::PendingAction)
+    {
+        return Err(miette::miette!(
+            "the mapping has a table [row], which is for rows of pending actions"
+        ));
+    }
+    let mut outcome = judge_all(args, &how)?;
     if let (FindingsFormat::Text, [], [unreadable]) =
         (format, &*outcome.reports, &*outcome.unreadable)
     {
@@ -221,6 +225,10 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     }
     Ok(render(&outcome, format, Terminal::of_stdout()))
 }
+
+/// What is said besides of a file that may hold rows of a table.
+const ROWS: &str =
+    "; rows of a table of pending actions need --mapping FILE with a table [row] (TRANSCRIPTS.md)";
 
 /// The clauses of a protocol that some monitor judges.
 fn judged(protocol: Recorded) -> BTreeSet<&'static str> {
@@ -278,7 +286,11 @@ fn judge(
         Ok(Opened::new(stream, how))
     };
     let mut opened = open(source, how)?;
-    let protocol = args.protocol_of(opened.start());
+    let columns = how.mapping.as_ref().and_then(Mapping::row);
+    let protocol = match columns {
+        Some(_) => Recorded::PendingAction,
+        None => args.protocol_of(opened.start()),
+    };
     let selection = args.selection(protocol);
     if protocol != Recorded::Aaep {
         let option = match (replies, args.replies) {
@@ -289,11 +301,20 @@ fn judge(
         if let Some(option) = option {
             let name = protocol.name();
             let error =
-                format!("{option} is for streams of AAEP, and this is a transcript of {name}");
+                format!("{option} is for streams of AAEP, and this is a recording of {name}");
             return Err(unreadable(source, error));
         }
-        return judge_transcript(opened, protocol, &source.name(), args.strict, &selection)
-            .map_err(|error| unreadable(source, error.to_string()));
+        let name = source.name();
+        if let Some(columns) = columns {
+            return judge_rows(opened, columns, &name, args.strict, &selection)
+                .map_err(|error| unreadable(source, error.to_string()));
+        }
+        let hint = match protocol {
+            Recorded::PendingAction => ROWS,
+            Recorded::Aaep | Recorded::McpAql => "",
+        };
+        return judge_transcript(opened, protocol, &name, args.strict, &selection)
+            .map_err(|error| unreadable(source, format!("{error}{hint}")));
     }
     let settings = Settings {
         strict: args.strict,

@@ -30,7 +30,7 @@ Examples:
   countersign show divergences/found-PA-8.json               what `diff` has kept, as the reference
                                                              answers it
 
-It draws and does not judge: the exit status is 0 when there is a drawing, else 2.";
+It draws and does not judge: the exit status is 0 when there is a drawing, 3 of an empty file, else 2.";
 
 /// Draws a recorded stream, a counterexample, a divergence or a kept run as a sequence diagram.
 #[derive(Clone, Debug, clap::Args)]
@@ -65,6 +65,13 @@ pub struct Args {
 /// A file that cannot be read, holds nothing that can be drawn, or has no such run; or one that cannot be written.
 pub fn run(args: &Args, drawing: Drawing) -> miette::Result<Answer> {
     let (name, bytes) = read(args)?;
+    if bytes.trim_ascii().is_empty() {
+        super::complain(&format!("{name}: it is empty, so there is nothing to draw"));
+        return Ok(Answer {
+            text: String::new(),
+            status: Status::Inconclusive,
+        });
+    }
     let how = args.format.how()?;
     let selection = Selection {
         session: args.session.as_deref(),

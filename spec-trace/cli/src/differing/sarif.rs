@@ -27,6 +27,7 @@ fn result(found: &Found) -> Outcome {
         place: Some(place(&found.file.display().to_string(), None)),
         fingerprint: Some(found.identity.clone()),
         suppressed: found.known.clone(),
+        related: Vec::new(),
     }
 }
 

@@ -8,58 +8,41 @@ use countersign_lint::report::{LintReport, Outcome};
 
 /// The outcome as a SARIF log.
 pub fn render(outcome: &Outcome) -> Value {
-    let (results, related): (Vec<_>, Vec<_>) = outcome.reports.iter().flat_map(results).unzip();
     let log = Log {
         status: super::status(outcome),
-        results,
+        results: outcome.reports.iter().flat_map(results).collect(),
         notifications: notifications(outcome),
     };
-    let mut document = log.document();
-    for (at, related) in related.into_iter().enumerate() {
-        if !related.is_empty() {
-            document["runs"][0]["results"][at]["relatedLocations"] = related.into();
-        }
-    }
-    document
+    log.document()
 }
 
-/// Every finding of a report, with the places of what follows from it; those of the baseline do not count.
-fn results(report: &LintReport) -> impl Iterator<Item = (sarif::Outcome, Vec<Value>)> {
+/// Every finding of a report; those of the baseline do not count.
+fn results(report: &LintReport) -> impl Iterator<Item = sarif::Outcome> {
     let file = &report.file;
-    let violations = report
-        .violations
-        .iter()
-        .map(move |it| (result(file, it, "error"), related(file, it)));
-    let warnings = report
-        .warnings
-        .iter()
-        .map(move |it| (result(file, it, "warning"), related(file, it)));
-    let known = report.known.iter().map(move |it| {
-        let known = sarif::Outcome {
-            suppressed: Some("in the baseline".to_owned()),
-            ..result(file, it, "error")
-        };
-        (known, related(file, it))
+    let violations = report.violations.iter();
+    let violations = violations.map(move |it| result(file, it, "error"));
+    let warnings = report.warnings.iter();
+    let warnings = warnings.map(move |it| result(file, it, "warning"));
+    let known = report.known.iter().map(move |it| sarif::Outcome {
+        suppressed: Some("in the baseline".to_owned()),
+        ..result(file, it, "error")
     });
     violations.chain(warnings).chain(known)
 }
 
-/// The consequences of a finding, each with its place.
-fn related(file: &str, finding: &Finding) -> Vec<Value> {
-    let consequences = finding.consequences.iter().enumerate();
-    let related = consequences.map(|(at, it)| {
-        let file = it.file.as_deref().unwrap_or(file);
-        let text = format!("a consequence, which breaks {}: {}", it.clause, it.message);
-        json!({
-            "id": at + 1,
-            "message": {"text": text},
-            "physicalLocation": place(file, Some(region(it))),
-        })
-    });
-    related.collect()
+/// What a finding has for a consequence, with its place.
+fn related(file: &str, consequence: &Finding) -> (String, Value) {
+    let file = consequence.file.as_deref().unwrap_or(file);
+    let Finding {
+        clause, message, ..
+    } = consequence;
+    let text = format!("a consequence, which breaks {clause}: {message}");
+    (text, place(file, Some(region(consequence))))
 }
 
 fn result(file: &str, finding: &Finding, level: &'static str) -> sarif::Outcome {
+    let consequences = finding.consequences.iter();
+    let related = consequences.map(|it| related(file, it)).collect();
     let file = finding.file.as_deref().unwrap_or(file);
     let fingerprint = &finding.fingerprint;
     sarif::Outcome {
@@ -69,6 +52,7 @@ fn result(file: &str, finding: &Finding, level: &'static str) -> sarif::Outcome 
         place: Some(place(file, Some(region(finding)))),
         fingerprint: (!fingerprint.is_empty()).then(|| fingerprint.clone()),
         suppressed: None,
+        related,
     }
 }
 

@@ -15,34 +15,66 @@ use countersign_lint::place::{Excerpt, printable};
 use countersign_lint::report::{LintReport, NotJudged, Outcome};
 use countersign_lint::rules::Weight;
 
-/// The widest a message gets before it is folded, in columns.
+use crate::show::words::{between_words, width};
+
+/// The widest a message gets before it is folded, in columns, where nobody says how many there are.
 const WIDTH: usize = 110;
+
+/// So many columns there are at least; on fewer, nothing can be shown.
+const NARROWEST: usize = 20;
 
 /// What the text is shown on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Terminal {
-    /// A file, a pipe, or a terminal whose user wants no colours.
-    Plain,
-    /// A terminal that shows colours.
-    Coloured,
+pub struct Terminal {
+    /// Whether it shows colours, and its user wants them.
+    pub is_coloured: bool,
+    /// How many columns it has. Unknown for a file or a pipe, where only what is long by itself is folded.
+    pub columns: Option<usize>,
 }
 
 impl Terminal {
-    /// What standard output is. `NO_COLOR` is a wish to be heard.
+    /// A file or a pipe.
+    pub const PLAIN: Self = Self {
+        is_coloured: false,
+        columns: None,
+    };
+
+    /// What standard output is. `NO_COLOR` and `COLUMNS` are wishes to be heard.
     pub fn of_stdout() -> Self {
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if io::stdout().is_terminal() && !unwanted {
-            Self::Coloured
-        } else {
-            Self::Plain
+        let wanted = std::env::var("COLUMNS").ok();
+        let wanted = wanted.and_then(|it| it.parse().ok()).filter(|it| *it > 0);
+        let size = || terminal_size::terminal_size_of(io::stdout());
+        let own = || {
+            size()
+                .map(|(width, _)| usize::from(width.0))
+                .filter(|it| *it > 0)
+        };
+        Self {
+            is_coloured: io::stdout().is_terminal() && !unwanted,
+            columns: wanted.or_else(own).map(|it: usize| it.max(NARROWEST)),
         }
     }
 
     fn theme(self) -> GraphicalTheme {
-        match self {
-            Self::Plain => GraphicalTheme::unicode_nocolor(),
-            Self::Coloured => GraphicalTheme::unicode(),
+        if self.is_coloured {
+            GraphicalTheme::unicode()
+        } else {
+            GraphicalTheme::unicode_nocolor()
         }
+    }
+
+    fn width(self) -> usize {
+        self.columns.map_or(WIDTH, |columns| columns.min(WIDTH))
+    }
+
+    /// The text on lines of its columns; what comes behind the first stands in by two.
+    fn folded(self, text: &str) -> String {
+        let Some(columns) = self.columns else {
+            return text.to_owned();
+        };
+        let options = between_words(columns).subsequent_indent("  ");
+        textwrap::fill(text, options)
     }
 }
 
@@ -53,14 +85,15 @@ pub fn render(outcome: &Outcome, terminal: Terminal) -> String {
     for unreadable in &outcome.unreadable {
         line(
             &mut text,
+            terminal,
             format_args!("{}: cannot be read: {}", unreadable.file, unreadable.error),
         );
     }
     for known in &outcome.vanished {
-        line(&mut text, format_args!("{}", Vanished(known)));
+        line(&mut text, terminal, format_args!("{}", Vanished(known)));
     }
     if !outcome.single {
-        overall(&mut text, outcome);
+        overall(&mut text, terminal, outcome);
     }
     text
 }
@@ -69,7 +102,7 @@ pub fn render(outcome: &Outcome, terminal: Terminal) -> String {
 pub fn render_one(report: &LintReport, terminal: Terminal) -> String {
     let mut text = render_found(&report.file, true, &report.violations, terminal);
     text += &render_found(&report.file, false, &report.warnings, terminal);
-    text + &render_verdict(report)
+    text + &render_verdict(report, terminal)
 }
 
 /// Findings in this file as text. With `strict`, warnings are violations.
@@ -79,7 +112,7 @@ pub fn render_one(report: &LintReport, terminal: Terminal) -> String {
 /// Never: writing to a string cannot fail.
 pub fn render_found(file: &str, strict: bool, found: &[Finding], terminal: Terminal) -> String {
     let handler = GraphicalReportHandler::new_themed(terminal.theme())
-        .with_width(WIDTH)
+        .with_width(terminal.width())
         .with_links(false)
         .with_context_lines(0);
     let mut text = String::new();
@@ -89,7 +122,7 @@ pub fn render_found(file: &str, strict: bool, found: &[Finding], terminal: Termi
         } else {
             Severity::Warning
         };
-        let shown = Shown::new(file, severity, finding);
+        let shown = Shown::new(file, severity, finding, terminal);
         handler
             .render_report(&mut text, &shown)
             .expect("writing to a string cannot fail");
@@ -99,38 +132,44 @@ pub fn render_found(file: &str, strict: bool, found: &[Finding], terminal: Termi
 }
 
 /// What a report says behind its findings, as text.
-pub fn render_verdict(report: &LintReport) -> String {
+pub fn render_verdict(report: &LintReport, terminal: Terminal) -> String {
     let mut text = String::new();
-    not_judged(&mut text, report);
-    summary(&mut text, report);
+    not_judged(&mut text, terminal, report);
+    summary(&mut text, terminal, report);
     text
 }
 
-fn not_judged(text: &mut String, report: &LintReport) {
+fn not_judged(text: &mut String, terminal: Terminal, report: &LintReport) {
     for NotJudged { clause, reason, .. } in &report.not_judged {
         line(
             text,
+            terminal,
             format_args!("{}: not judged {clause}: {reason}", report.file),
         );
     }
 }
 
-fn summary(text: &mut String, report: &LintReport) {
+fn summary(text: &mut String, terminal: Terminal, report: &LintReport) {
     if let Some(damage) = &report.damage {
         line(
             text,
+            terminal,
             format_args!(
                 "{}:{}: cannot be read any further, after {} bytes: {}",
                 report.file, damage.line, damage.bytes, damage.message
             ),
         );
     }
-    by_clause(text, report);
-    line(text, format_args!("{}: {}", report.file, in_short(report)));
+    by_clause(text, terminal, report);
+    line(
+        text,
+        terminal,
+        format_args!("{}: {}", report.file, in_short(report)),
+    );
 }
 
 /// How often each clause is broken, where several are or one is broken several times.
-fn by_clause(text: &mut String, report: &LintReport) {
+fn by_clause(text: &mut String, terminal: Terminal, report: &LintReport) {
     let findings = report.violations.iter().chain(&report.warnings);
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     findings.for_each(|it| *counts.entry(it.clause).or_default() += 1);
@@ -141,6 +180,7 @@ fn by_clause(text: &mut String, report: &LintReport) {
         let counts: Vec<_> = counts.collect();
         line(
             text,
+            terminal,
             format_args!("{}: by clause: {}", report.file, counts.join(", ")),
         );
     }
@@ -162,7 +202,7 @@ pub fn in_short(report: &LintReport) -> String {
     )
 }
 
-fn overall(text: &mut String, outcome: &Outcome) {
+fn overall(text: &mut String, terminal: Terminal, outcome: &Outcome) {
     let mut parts = vec![counted(
         (outcome.reports.len() + outcome.unreadable.len()) as u64,
         "file",
@@ -176,7 +216,7 @@ fn overall(text: &mut String, outcome: &Outcome) {
     if !outcome.unreadable.is_empty() {
         parts.push(format!("{} unreadable", outcome.unreadable.len()));
     }
-    line(text, format_args!("{}", parts.join(", ")));
+    line(text, terminal, format_args!("{}", parts.join(", ")));
 }
 
 struct Vanished<'a>(&'a Known);
@@ -204,8 +244,9 @@ impl fmt::Display for Vanished<'_> {
     }
 }
 
-fn line(text: &mut String, content: fmt::Arguments<'_>) {
-    text.extend(content.to_string().chars().map(printable));
+fn line(text: &mut String, terminal: Terminal, content: fmt::Arguments<'_>) {
+    let content: String = content.to_string().chars().map(printable).collect();
+    text.push_str(&terminal.folded(&content));
     text.push('\n');
 }
 
@@ -228,8 +269,15 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(file: &str, severity: Severity, finding: &Finding) -> Self {
+    fn new(file: &str, severity: Severity, finding: &Finding, terminal: Terminal) -> Self {
         let excerpt = finding.excerpt();
+        let digits = finding.line.to_string().len();
+        let excerpt = match terminal.columns {
+            Some(columns) => {
+                excerpt.map(|it| narrowed(it, columns.saturating_sub(digits + GUTTER)))
+            }
+            None => excerpt,
+        };
         let column = match &excerpt {
             Some(excerpt) => excerpt.column,
             None => finding.column,
@@ -257,13 +305,75 @@ impl Shown {
         });
         let help: Vec<_> = also.into_iter().chain(consequences).collect();
         Self {
-            code: format!("{place}: {word} {} {}", finding.clause, finding.level),
+            code: terminal.folded(&format!(
+                "{place}: {word} {} {}",
+                finding.clause, finding.level
+            )),
             severity,
             message: finding.message.chars().map(printable).collect(),
             help: (!help.is_empty()).then(|| help.join("\n")),
             line: finding.line,
             excerpt,
         }
+    }
+}
+
+/// So many columns before what is meant come first, then what follows it, then more of what is before it.
+const BEFORE: usize = 16;
+
+/// What stands beside the number of a line: blanks and a bar.
+const GUTTER: usize = 5;
+
+/// As much of the excerpt as has room in so many columns, around what is meant.
+fn narrowed(excerpt: Excerpt, room: usize) -> Excerpt {
+    if width(&excerpt.text) <= room {
+        return excerpt;
+    }
+    let Excerpt {
+        text,
+        marked,
+        column,
+        characters,
+    } = excerpt;
+    // One column on either side is for what tells that something is left out.
+    let mut room = room.saturating_sub(2);
+    let mut take = |part: &mut dyn Iterator<Item = char>, room_of_it: usize| {
+        let mut left = room_of_it.min(room);
+        let taken: String = part
+            .take_while(|it| {
+                let columns = width(it.encode_utf8(&mut [0; 4]));
+                let fits = columns <= left;
+                left = if fits { left - columns } else { 0 };
+                fits
+            })
+            .collect();
+        room -= width(&taken).min(room);
+        taken
+    };
+    let cut = |text: &str| text.trim_matches('…').to_owned();
+    let (before, after) = (cut(&text[..marked.start]), cut(&text[marked.end..]));
+    let meant = take(&mut text[marked.clone()].chars(), usize::MAX);
+    let some = take(&mut before.chars().rev(), BEFORE);
+    let behind = take(&mut after.chars(), usize::MAX);
+    let rest = take(
+        &mut before.chars().rev().skip(some.chars().count()),
+        usize::MAX,
+    );
+    let reversed = some + &rest;
+    let ahead: String = reversed.chars().rev().collect();
+    let is_whole = ahead == text[..marked.start];
+    let first = if is_whole { "" } else { "…" };
+    let last = if behind == text[marked.end..] {
+        ""
+    } else {
+        "…"
+    };
+    let start = first.len() + ahead.len();
+    Excerpt {
+        marked: start..start + meant.len(),
+        text: [first, &ahead, &meant, &behind, last].concat(),
+        column,
+        characters,
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Outcome {
     pub fingerprint: Option<String>,
     /// Why it does not count, if it does not.
     pub suppressed: Option<String>,
+    /// What else belongs to it: each message, with its place.
+    pub related: Vec<(String, Value)>,
 }
 
 impl Log {
@@ -86,6 +88,13 @@ impl Outcome {
         }
         if let Some(reason) = &self.suppressed {
             result["suppressions"] = json!([{"kind": "external", "justification": reason}]);
+        }
+        if !self.related.is_empty() {
+            let related = (1..).zip(&self.related);
+            let related = related.map(|(id, (text, place))| {
+                json!({"id": id, "message": {"text": text}, "physicalLocation": place})
+            });
+            result["relatedLocations"] = related.collect();
         }
         result
     }

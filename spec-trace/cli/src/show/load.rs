@@ -55,6 +55,11 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
         return run.map(|run| vec![run]).map_err(|it| not_drawn(None, it));
     }
     let how = selection.how.cloned().unwrap_or_default();
+    if how.mapping.as_ref().is_some_and(|it| it.row().is_some()) {
+        let cause =
+            "rows of a table are judged by lint, and not drawn: what happened when is not in them";
+        return Err(not_drawn(None, cause.to_owned()));
+    }
     let envelope = how.from.unwrap_or_else(|| envelope::told(bytes));
     let is_foreign =
         how.mapping.is_some() || ![Envelope::Jsonl, Envelope::Json].contains(&envelope);

@@ -145,6 +145,8 @@ pub enum Weight {
     Violation,
     /// Worth a look.
     Warning,
+    /// Follows from another finding, and would not be wrong were that mended.
+    Consequence,
 }
 
 impl Weight {
@@ -153,6 +155,7 @@ impl Weight {
         match self {
             Self::Violation => "violation",
             Self::Warning => "warning",
+            Self::Consequence => "consequence",
         }
     }
 
@@ -161,6 +164,7 @@ impl Weight {
         match self {
             Self::Violation => '✗',
             Self::Warning => '!',
+            Self::Consequence => '↳',
         }
     }
 }

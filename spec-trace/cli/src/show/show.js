@@ -107,7 +107,7 @@ const open = (number, asked, ending) => {
   const faults = (step) => {
     const heard = step.findings.map((index) => {
       const { weight, clause } = run.findings[index];
-      return (weight === "violation" ? "Violation" : "Warning") + " " + clause;
+      return weight[0].toUpperCase() + weight.slice(1) + " " + clause;
     });
     return heard.map((fault) => ". " + fault).join("");
   };

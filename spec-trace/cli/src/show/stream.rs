@@ -14,7 +14,7 @@ use super::words::printable;
 use crate::findings::text::in_short;
 use countersign_lint::Numbered;
 use countersign_lint::envelope::{How, NoMessage, Opened, Places};
-use countersign_lint::finding::Here;
+use countersign_lint::finding::{Finding as Found, Here};
 use countersign_lint::json::tree::Room;
 use countersign_lint::lines::{LONGEST_LINE, Line, Records};
 use countersign_lint::record::{self, Record};
@@ -88,7 +88,8 @@ pub(super) fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<
     }
     if drawing.steps.is_empty() {
         let session = session.unwrap_or("any");
-        return Err(format!("no record belongs to session {session:?}").into());
+        let there = sessions_there(&mut *open().into_records(), redact)?;
+        return Err(format!("no record belongs to session {session:?}; {there}").into());
     }
     let (mut run, steps) = drawing.finish(file);
     run.judge(Numbered { report, places }, &steps);
@@ -222,6 +223,24 @@ fn entries(records: &mut dyn Records, session: Option<&str>) -> Result<Vec<Entry
         }
     }
     Ok(entries)
+}
+
+/// Which sessions a stream has: a few of them by name.
+fn sessions_there(records: &mut dyn Records, redact: bool) -> Result<String, String> {
+    const FEW: usize = 5;
+    let mut sessions: Vec<String> = Vec::new();
+    for entry in entries(records, None)? {
+        let session = entry.text_at("session_id").map(str::to_owned);
+        sessions.extend(session.filter(|it| !sessions.contains(it)));
+    }
+    let names = sessions.iter().take(FEW).map(|it| format!("{it:?}"));
+    let names = names.collect::<Vec<_>>().join(", ");
+    Ok(match (sessions.len(), redact) {
+        (0, _) => "no record names one".to_owned(),
+        (count, true) => format!("it has {count} others"),
+        (count, false) if count > FEW => format!("there are {names} and {} more", count - FEW),
+        (_, false) => format!("there are {names}"),
+    })
 }
 
 /// The lanes that every stream has.
@@ -430,24 +449,27 @@ impl<'a> Drawing<'a> {
 impl Run {
     /// Puts what was found where it happened: `step_of` has the step of each message.
     pub(super) fn judge(&mut self, judged: Numbered, step_of: &BTreeMap<u64, usize>) {
-        let both = |report: &LintReport| [report.violations.clone(), report.warnings.clone()];
-        let numbers = both(&judged.report).map(|it| it.into_iter().map(|finding| finding.line));
+        let numbers = drawn(&judged.report).into_iter();
+        let numbers: Vec<u64> = numbers.map(|(_, it, _)| it.line).collect();
         let report = judged.told("");
         self.verdict = in_short(&report);
-        let mut findings = Vec::new();
-        let weights = [Weight::Violation, Weight::Warning];
-        for ((weight, told), numbers) in weights.into_iter().zip(both(&report)).zip(numbers) {
-            findings.extend(numbers.zip(told).map(|(number, it)| (number, weight, it)));
-        }
-        findings.sort_by_key(|(number, ..)| *number);
-        for (number, weight, finding) in findings {
+        let mut findings: Vec<_> = numbers.into_iter().zip(drawn(&report)).collect();
+        findings.sort_by_key(|(number, _)| *number);
+        for (number, (weight, finding, cause)) in findings {
             let Some(&step) = step_of.get(&number) else {
                 continue;
+            };
+            let message = match cause {
+                Some(cause) => format!(
+                    "{} (it follows from the fault on line {}, {})",
+                    finding.message, cause.line, cause.clause
+                ),
+                None => finding.message.clone(),
             };
             self.steps[step].findings.push(self.findings.len());
             self.findings.push(Finding {
                 also: finding.also.iter().map(|&id| id.to_owned()).collect(),
-                ..Finding::new(step, weight, finding.clause, &finding.message)
+                ..Finding::new(step, weight, finding.clause, &message)
             });
         }
         self.remarks = report
@@ -456,4 +478,18 @@ impl Run {
             .map(|open| printable(&format!("not judged {}: {}", open.clause, open.reason)))
             .collect();
     }
+}
+
+type Drawn<'a> = (Weight, &'a Found, Option<&'a Found>);
+
+/// What is drawn of a report: each finding, and behind it its consequences, with the finding that they follow from.
+fn drawn(report: &LintReport) -> Vec<Drawn<'_>> {
+    let violations = report.violations.iter().map(|it| (Weight::Violation, it));
+    let warnings = report.warnings.iter().map(|it| (Weight::Warning, it));
+    let all = violations.chain(warnings).flat_map(|(weight, cause)| {
+        let consequences = cause.consequences.iter();
+        let consequences = consequences.map(move |it| (Weight::Consequence, it, Some(cause)));
+        std::iter::once((weight, cause, None)).chain(consequences)
+    });
+    all.collect()
 }

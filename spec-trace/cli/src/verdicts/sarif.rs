@@ -37,6 +37,7 @@ fn counterexample(property: &PropertyVerdict) -> Option<Outcome> {
         place: place_of(clause, is_meant),
         fingerprint: None,
         suppressed: None,
+        related: Vec::new(),
     })
 }
 
@@ -51,6 +52,7 @@ fn divergences(comparison: &Comparison<'_>) -> Vec<Outcome> {
             place: place_of(clause, |link| link.kind == by),
             fingerprint: None,
             suppressed: None,
+            related: Vec::new(),
         }
     };
     comparison.walk.divergences.iter().map(of).collect()

@@ -166,14 +166,14 @@ pub fn is_text(start: &[u8]) -> bool {
 pub struct NoMessage(String);
 
 impl NoMessage {
-    /// What to say of a file that begins like this, and what was wrong with the first thing in it.
-    pub fn of(start: &[u8], first_fault: Option<&str>) -> Self {
+    /// What to say of a file that begins like this, and what was wrong with the first thing in it, on which line.
+    pub fn of(start: &[u8], first_fault: Option<(u64, &str)>) -> Self {
         // What a mapping says of the file counts more than how the file looks.
-        let pointer = first_fault.filter(|fault| fault.starts_with("the pointer"));
+        let pointer = first_fault.filter(|(_, fault)| fault.starts_with("the pointer"));
         let hint = match (pointer, looks_like(start)) {
             (None, Some(what)) => format!("; it looks like {what}"),
             _ => first_fault
-                .map(|fault| format!("; first of all, {fault}"))
+                .map(|(line, fault)| format!("; first of all, on line {line}, {fault}"))
                 .unwrap_or_default(),
         };
         let names = Envelope::ALL.map(|(name, _)| name).join(", ");
@@ -196,6 +196,9 @@ fn looks_like(start: &[u8]) -> Option<String> {
     ];
     if let Some((_, what)) = magic.iter().find(|(magic, _)| start.starts_with(magic)) {
         return Some((*what).to_owned());
+    }
+    if is_utf16(start) {
+        return Some(UTF16.to_owned());
     }
     let text = trimmed(start);
     if Protocol::is_transcript(start) {
@@ -243,6 +246,18 @@ fn looks_like(start: &[u8]) -> Option<String> {
     };
     Some(what.to_owned())
 }
+
+/// Whether it has the mark of UTF-16, or every other byte of its beginning is zero.
+fn is_utf16(start: &[u8]) -> bool {
+    let begin = &start[..start.len().min(64)];
+    let zeros = |first: usize| begin.iter().skip(first).step_by(2).all(|it| *it == 0);
+    let others = |first: usize| begin.iter().skip(first).step_by(2).all(|it| *it != 0);
+    let has_mark = start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF");
+    has_mark || begin.len() > 3 && (zeros(0) && others(1) || zeros(1) && others(0))
+}
+
+const UTF16: &str =
+    "text in UTF-16, and what is read is UTF-8: convert it, as with `iconv -f UTF-16 -t UTF-8`";
 
 const JSON_RPC: &str = "JSON-RPC, which is another protocol";
 

@@ -3,39 +3,23 @@
 //! The one thing to know: neither order is changed. A reply comes before the first event that is later than it, by the time of
 //! its receipt, else by its own; so the clocks have to agree. A message without a time stays behind the one before it.
 
-use std::borrow::Cow;
 use std::io;
 
-use serde::Deserialize;
-
+use super::values::part;
 use super::{Boxed, Frames, Message};
 use crate::time::Timestamp;
 
-/// What of a record tells its time.
-#[derive(Deserialize)]
-struct Timed<'a> {
-    #[serde(borrow, default)]
-    at: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    timestamp: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    message: Option<Inner<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Inner<'a> {
-    #[serde(borrow, default)]
-    timestamp: Option<Cow<'a, str>>,
-}
-
 /// When the message of a record was received, else sent.
 pub fn time_of(record: &[u8]) -> Option<Timestamp> {
-    let timed: Timed<'_> = serde_json::from_slice(record).ok()?;
-    let inner = timed.message.and_then(|message| message.timestamp);
-    [timed.at, timed.timestamp, inner]
-        .into_iter()
-        .flatten()
-        .find_map(|text| Timestamp::parse(&text))
+    let record = record.trim_ascii();
+    let time = |value: &[u8], name: &str| {
+        let at = part(value, name).ok()??;
+        let text = value[at].strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        Timestamp::parse(std::str::from_utf8(text).ok()?)
+    };
+    let own = |value: &[u8]| time(value, "timestamp");
+    let within = || own(&record[part(record, "message").ok()??]);
+    time(record, "at").or_else(|| own(record)).or_else(within)
 }
 
 /// One of the two files, with its next message.

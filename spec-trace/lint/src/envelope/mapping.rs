@@ -9,9 +9,9 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Deserialize;
 
 use super::values::part;
-use super::{Envelope, Frames, Message};
+use super::{Envelope, Frames, Message, strings};
 use crate::lines::LONGEST_LINE;
-use crate::surrogates;
+use crate::rows::{Cell, Columns};
 
 /// The types of replies.
 const REPLIES: [&str; 2] = ["confirmation.reply", "clarification.reply"];
@@ -34,6 +34,8 @@ pub struct Mapping {
     status: Option<Pointer>,
     /// What the words at `direction` mean.
     directions: BTreeMap<String, Direction>,
+    /// The columns, where the values are rows of a table of pending actions.
+    row: Option<Columns>,
     /// Whether a message that does not end with a line feed goes on in the next value.
     #[serde(skip)]
     has_parts: bool,
@@ -53,7 +55,7 @@ enum Direction {
 /// A JSON pointer: its text, and its steps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct Pointer {
+pub struct Pointer {
     text: String,
     steps: Vec<String>,
 }
@@ -71,6 +73,27 @@ impl TryFrom<String> for Pointer {
             format!("{text:?} is no JSON pointer (RFC 6901): it begins with /, and ~ is written ~0, / is written ~1")
         })?;
         Ok(Self { text, steps })
+    }
+}
+
+impl Pointer {
+    /// It as it is written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What stands there in a row.
+    ///
+    /// # Errors
+    ///
+    /// A name stands twice on the way, or a string on it is broken.
+    pub fn cell(&self, row: &[u8]) -> Result<Cell, String> {
+        let found = reach(Cow::Borrowed(row), &self.steps)?;
+        Ok(match found {
+            None => Cell::Absent,
+            Some((found, _)) if *found == *b"null" => Cell::Null,
+            Some((found, _)) => Cell::Is(String::from_utf8_lossy(&found).into_owned()),
+        })
     }
 }
 
@@ -155,14 +178,21 @@ impl Mapping {
         Envelope::named(self.from.as_deref()?).ok()
     }
 
+    /// The columns, where the values are rows of a table of pending actions.
+    pub fn row(&self) -> Option<&Columns> {
+        self.row.as_ref()
+    }
+
     pub(super) fn records(&self) -> &[String] {
         self.records.as_ref().map_or(&[], |records| &records.steps)
     }
 
-    /// Puts the message in the place of the value that holds it.
-    fn apply(&self, message: &mut Message) -> Result<(), String> {
+    /// Puts the message in the place of the value that holds it; `room` is memory for it. Yields whether it was a text with a line feed at
+    /// its end.
+    fn apply(&self, message: &mut Message, room: &mut Vec<u8>) -> Result<bool, String> {
         let value = &*message.bytes;
-        let found = find(Cow::Borrowed(value), &self.message.steps)?;
+        let mut is_ended = false;
+        let found = find_noting(Cow::Borrowed(value), &self.message.steps, &mut is_ended)?;
         let in_base64 = if found.is_none() && self.has_base64 {
             decoded(value)?
         } else {
@@ -170,7 +200,7 @@ impl Mapping {
         };
         let Some((found, offset)) = found.or(in_base64) else {
             if is_ours(value) {
-                return Ok(());
+                return Ok(true);
             }
             return Err(format!(
                 "the pointer {:?} leads nowhere here, so there is no message",
@@ -189,14 +219,16 @@ impl Mapping {
         let direction = text(&self.direction)?
             .map(|word| self.meant(&word))
             .transpose()?;
-        let is_wrapped = part(&found, "message")?.is_some() && part(&found, "type")?.is_none();
-        let head = if is_wrapped || time.is_none() && status.is_none() && direction.is_none() {
-            String::new()
-        } else {
+        let is_known = time.is_some() || status.is_some() || direction.is_some();
+        let head = if is_known && !is_wrapped(&found)? {
             let direction = direction.unwrap_or_else(|| direction_of(&found));
             head(direction, time.as_deref(), status.as_deref())
+        } else {
+            String::new()
         };
-        let mut bytes = head.clone().into_bytes();
+        let mut bytes = std::mem::take(room);
+        bytes.clear();
+        bytes.extend_from_slice(head.as_bytes());
         let is_text = !found.first().is_some_and(|it| b"{[\"".contains(it));
         if is_text && !head.is_empty() {
             let text = String::from_utf8_lossy(&found);
@@ -211,8 +243,9 @@ impl Mapping {
         let before = i64::try_from(head.len()).unwrap_or(i64::MAX);
         let column = message.column.zip(offset);
         message.column = column.map(|(column, offset)| column + offset - before);
-        message.bytes = bytes;
-        Ok(())
+        drop(found);
+        *room = std::mem::replace(&mut message.bytes, bytes);
+        Ok(is_ended)
     }
 
     fn meant(&self, word: &str) -> Result<Direction, String> {
@@ -236,6 +269,11 @@ fn decoded(value: &[u8]) -> Result<Option<Found<'_>>, String> {
     let bytes = BASE64_STANDARD.decode(text_of(&value[at])?);
     let bytes = bytes.map_err(|error| format!("data_base64 is no base64: {error}"))?;
     Ok(Some(trimmed(Cow::Owned(bytes), None)))
+}
+
+/// Whether it is a record of our format that wraps a message.
+fn is_wrapped(record: &[u8]) -> Result<bool, String> {
+    Ok(part(record, "message")?.is_some() && part(record, "type")?.is_none())
 }
 
 /// Replies go to the producer, all else comes from it.
@@ -292,6 +330,29 @@ type Found<'v> = (Cow<'v, [u8]>, Option<usize>);
 /// What a value holds at the end of these steps, and where in it that stands, if it does as it is. A string that is
 /// gone into is read as JSON, and one that is found as the text that it is.
 fn find<'v>(value: Cow<'v, [u8]>, steps: &[String]) -> Result<Option<Found<'v>>, String> {
+    find_noting(value, steps, &mut false)
+}
+
+/// The same; notes whether a text was found that a line feed ends.
+fn find_noting<'v>(
+    value: Cow<'v, [u8]>,
+    steps: &[String],
+    is_ended: &mut bool,
+) -> Result<Option<Found<'v>>, String> {
+    let Some((mut value, mut offset)) = reach(value, steps)? else {
+        return Ok(None);
+    };
+    if value.first() == Some(&b'"') {
+        let text = text_of(&value)?;
+        *is_ended = text.ends_with(b"\n");
+        (value, offset) = trimmed(Cow::Owned(text), None);
+    }
+    let is_null = *value == *b"null";
+    Ok((!is_null).then_some((value, offset)))
+}
+
+/// The same, and a string that is found stays one.
+fn reach<'v>(value: Cow<'v, [u8]>, steps: &[String]) -> Result<Option<Found<'v>>, String> {
     let (mut value, mut offset) = trimmed(value, Some(0));
     for step in steps {
         if value.first() == Some(&b'"') {
@@ -303,11 +364,7 @@ fn find<'v>(value: Cow<'v, [u8]>, steps: &[String]) -> Result<Option<Found<'v>>,
         offset = offset.map(|offset| offset + at.start);
         value = within(value, at);
     }
-    if value.first() == Some(&b'"') {
-        (value, offset) = trimmed(Cow::Owned(text_of(&value)?), None);
-    }
-    let is_null = *value == *b"null";
-    Ok((!is_null).then_some((value, offset)))
+    Ok(Some((value, offset)))
 }
 
 fn trimmed(value: Cow<'_, [u8]>, offset: Option<usize>) -> Found<'_> {
@@ -320,14 +377,17 @@ fn trimmed(value: Cow<'_, [u8]>, offset: Option<usize>) -> Found<'_> {
 fn within(value: Cow<'_, [u8]>, at: Range<usize>) -> Cow<'_, [u8]> {
     match value {
         Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[at]),
-        Cow::Owned(bytes) => Cow::Owned(bytes[at].to_vec()),
+        Cow::Owned(mut bytes) => {
+            bytes.truncate(at.end);
+            bytes.drain(..at.start);
+            Cow::Owned(bytes)
+        }
     }
 }
 
 fn text_of(string: &[u8]) -> Result<Vec<u8>, String> {
-    let text = serde_json::from_slice::<String>(&surrogates::readable(string));
-    text.map(String::into_bytes)
-        .map_err(|_| "the string that should hold the message is broken".to_owned())
+    let text = strings::text_of(string);
+    text.ok_or_else(|| "the string that should hold the message is broken".to_owned())
 }
 
 /// Values of another format, of which each becomes its message.
@@ -336,15 +396,17 @@ pub struct Mapped<F> {
     mapping: Mapping,
     /// What there is so far of a message in parts.
     parts: Option<Message>,
+    /// Memory that is used again.
+    room: Vec<u8>,
 }
 
 impl<F: Frames> Mapped<F> {
     pub fn new(frames: F, mapping: Mapping) -> Self {
-        let parts = None;
         Self {
             frames,
             mapping,
-            parts,
+            parts: None,
+            room: Vec::new(),
         }
     }
 
@@ -367,12 +429,6 @@ impl<F: Frames> Mapped<F> {
     }
 }
 
-/// Whether the line of a log does not end with a line feed.
-fn is_unended(value: &[u8]) -> bool {
-    let at = part(value, "log").ok().flatten();
-    at.is_some_and(|at| !value[at].ends_with(b"\\n\""))
-}
-
 impl<F: Frames> Frames for Mapped<F> {
     fn next(&mut self, into: &mut Message) -> io::Result<bool> {
         loop {
@@ -388,12 +444,14 @@ impl<F: Frames> Frames for Mapped<F> {
             if is_blank || into.too_long || !is_object || !into.ended && !is_json(&into.bytes) {
                 return Ok(true);
             }
-            let is_part = self.mapping.has_parts && is_unended(&into.bytes);
-            if let Err(why) = self.mapping.apply(into) {
-                into.why = Some(why);
-                return Ok(true);
-            }
-            if !self.goes_on(is_part, into) {
+            let is_ended = match self.mapping.apply(into, &mut self.room) {
+                Ok(is_ended) => is_ended,
+                Err(why) => {
+                    into.why = Some(why);
+                    return Ok(true);
+                }
+            };
+            if !self.goes_on(self.mapping.has_parts && !is_ended, into) {
                 return Ok(true);
             }
         }

@@ -11,13 +11,14 @@ mod logs;
 mod mapping;
 mod places;
 mod sse;
+mod strings;
 mod values;
 
 use std::io::{self, BufRead, Cursor, Read as _};
 
 pub use detect::{NoMessage, envelope as told, may_be_ours};
 pub(crate) use detect::{is_text, may_be_extension};
-pub use mapping::{Mapping, MappingError};
+pub use mapping::{Mapping, MappingError, Pointer};
 pub use places::Places;
 
 use crate::lines::{LONGEST_LINE, Line, Lines, Records};
@@ -140,7 +141,7 @@ pub(crate) trait Frames {
     /// Puts the next one into the message; false at the end.
     fn next(&mut self, into: &mut Message) -> io::Result<bool>;
 
-    /// The line that is reached.
+    /// How many lines are over.
     fn line(&self) -> u64;
 
     /// How many bytes were taken.
@@ -234,6 +235,11 @@ impl<'a> Opened<'a> {
             // It is told when what came before it is judged.
             Err(error) => Box::new(io::BufReader::new(Failing(Some(error)))),
         };
+        Self::begun(start, rest, how)
+    }
+
+    /// The same, where its beginning was read before: as much as there is, or tells the envelope.
+    pub fn begun(start: Vec<u8>, rest: impl BufRead + Send + 'a, how: &How) -> Self {
         let input: Input<'a> = Box::new(Cursor::new(start.clone()).chain(rest));
         let content = open(input, &start, how);
         Self { start, content }
@@ -268,6 +274,11 @@ impl<'a> Opened<'a> {
         }
     }
 
+    /// Its first bytes, and what is in it as messages.
+    pub(crate) fn into_messages(self) -> (Vec<u8>, Messages<'a>) {
+        (self.start, Messages::new(self.content.boxed()))
+    }
+
     /// Its first bytes, and the records in it: lines, or messages of another envelope.
     pub(crate) fn split(self) -> (Vec<u8>, Result<Lines<Input<'a>>, Messages<'a>>) {
         let records = match self.content {
@@ -286,7 +297,8 @@ impl io::Read for Failing {
     }
 }
 
-fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
+/// The envelope of a file that begins like this, and what cuts it into values.
+fn envelope_and_framing(start: &[u8], how: &How) -> (Envelope, Envelope) {
     let given = how.mapping.as_ref();
     let said = how.from.or_else(|| given.and_then(Mapping::from));
     let records = given.map(Mapping::records).unwrap_or_default();
@@ -300,6 +312,28 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
     } else {
         envelope
     };
+    (envelope, framing)
+}
+
+/// Whether a file that begins like this is read line by line, so that it can be judged while it grows; else what it is.
+///
+/// # Errors
+///
+/// It is read value by value.
+pub fn is_by_line(start: &[u8], how: &How) -> Result<(), &'static str> {
+    match envelope_and_framing(start, how) {
+        (_, Envelope::Har) => Err("an HTTP archive, which is written at once"),
+        (_, Envelope::Json) => {
+            Err("JSON that goes over several lines, or has several values on one")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
+    let given = how.mapping.as_ref();
+    let (envelope, framing) = envelope_and_framing(start, how);
+    let records = given.map(Mapping::records).unwrap_or_default();
     let frames: Boxed<'a> = match framing {
         Envelope::Sse => Box::new(Sse::new(input)),
         Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE)),
@@ -349,8 +383,9 @@ impl<'a> Messages<'a> {
     }
 }
 
-impl Records for Messages<'_> {
-    fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+impl Messages<'_> {
+    /// Reads the next message, and yields where it stands; `None` at the end.
+    pub(crate) fn next_shift(&mut self) -> io::Result<Option<Shift>> {
         if !self.frames.next(&mut self.message)? {
             return Ok(None);
         }
@@ -361,8 +396,14 @@ impl Records for Messages<'_> {
         }
         self.number += 1;
         self.places.push(message.line, message.is_second);
+        Ok(Some(self.shift()))
+    }
+
+    /// The message that was read last.
+    pub(crate) fn line_read(&self) -> Line<'_> {
+        let message = &self.message;
         let (number, start) = (self.number, message.bytes.as_slice());
-        Ok(Some(if let Some(why) = message.why.take() {
+        if let Some(why) = message.why.clone() {
             Line::Without { number, start, why }
         } else if message.too_long {
             let start = &start[..start.len().min(256)];
@@ -373,7 +414,18 @@ impl Records for Messages<'_> {
                 bytes: start,
                 ended: message.ended,
             }
-        }))
+        }
+    }
+
+    /// Where the messages stand so far.
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+}
+
+impl Records for Messages<'_> {
+    fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        Ok(self.next_shift()?.map(|_| self.line_read()))
     }
 
     fn taken(&self) -> u64 {

@@ -7,8 +7,9 @@
 use std::io::{self, BufRead};
 use std::ops::Range;
 
-use memchr::{memchr, memchr_iter, memchr3, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
+use super::strings::{End, end_of_string};
 use super::{Frames, Message};
 
 /// The deepest that brackets are followed; the judge reads far less deep.
@@ -44,15 +45,12 @@ impl Scan {
                 continue;
             }
             if self.in_string {
-                let Some(next) = memchr3(b'"', b'\\', b'\n', &bytes[at..]) else {
-                    return Reached::Inside;
-                };
-                at += next + 1;
-                match bytes[at - 1] {
-                    b'"' => self.in_string = false,
-                    b'\\' => self.escaped = true,
-                    _ => return Reached::Torn(at - 1),
+                match end_of_string(&bytes[at..], &mut self.escaped) {
+                    End::Quote(length) => at += length,
+                    End::Feed(length) => return Reached::Torn(at + length),
+                    End::Beyond => return Reached::Inside,
                 }
+                self.in_string = false;
                 continue;
             }
             match byte {
@@ -250,7 +248,11 @@ impl<R: BufRead> Values<R> {
                     Reached::End(length) | Reached::Torn(length) => (length, true),
                 }
             } else if is_string {
-                end_of_string(chunk, is_first, &mut self.scan.escaped)
+                let from = usize::from(is_first);
+                match end_of_string(&chunk[from..], &mut self.scan.escaped) {
+                    End::Quote(length) | End::Feed(length) => (from + length, true),
+                    End::Beyond => (chunk.len(), false),
+                }
             } else {
                 let ends = |byte: &u8| *byte == b'\n' || within && b",]}".contains(byte);
                 let end = chunk.iter().skip(usize::from(is_first)).position(ends);
@@ -274,20 +276,6 @@ fn is_mark(byte: u8) -> bool {
     matches!(byte, 0xEF | 0xBB | 0xBF)
 }
 
-/// How much of the chunk is of a string, and whether that is its end.
-fn end_of_string(chunk: &[u8], is_first: bool, escaped: &mut bool) -> (usize, bool) {
-    for (at, byte) in chunk.iter().enumerate().skip(usize::from(is_first)) {
-        match byte {
-            _ if *escaped => *escaped = false,
-            b'\\' => *escaped = true,
-            b'"' => return (at + 1, true),
-            b'\n' => return (at, true),
-            _ => {}
-        }
-    }
-    (chunk.len(), false)
-}
-
 impl<R: BufRead> Frames for Values<R> {
     fn next(&mut self, into: &mut Message) -> io::Result<bool> {
         if !self.approach()? {
@@ -298,7 +286,8 @@ impl<R: BufRead> Frames for Values<R> {
     }
 
     fn line(&self) -> u64 {
-        self.input.line
+        // That on which it stands is not over.
+        self.input.line - 1
     }
 
     fn bytes(&self) -> u64 {
@@ -374,7 +363,10 @@ fn end_of(value: &[u8], from: usize) -> usize {
             Reached::Inside => rest.len(),
             Reached::End(length) | Reached::Torn(length) => length,
         },
-        Some(b'"') => end_of_string(rest, true, &mut false).0,
+        Some(b'"') => match end_of_string(&rest[1..], &mut false) {
+            End::Quote(length) | End::Feed(length) => 1 + length,
+            End::Beyond => rest.len(),
+        },
         Some(_) => {
             let ends = |byte: &u8| b",]}".contains(byte) || byte.is_ascii_whitespace();
             rest.iter().position(ends).unwrap_or(rest.len())

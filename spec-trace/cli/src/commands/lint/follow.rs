@@ -1,17 +1,23 @@
 //! `countersign lint --follow`: a stream that is judged while it is written.
 
 use std::fs::File;
-use std::io::{self, Read, Write as _};
-use std::path::Path;
+use std::io::{self, BufReader, Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-use countersign_lint::envelope::{self, Envelope};
+use countersign_lint::envelope::{self, Envelope, How, Opened};
 use countersign_lint::finding::Finding;
-use countersign_lint::growing::Growing;
+use countersign_lint::growing::{Followed, Growing};
 use countersign_lint::input::Source;
 use countersign_lint::protocol::Protocol as Recorded;
+use countersign_lint::report::LintReport;
+use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
+use countersign_live::http;
 use miette::{IntoDiagnostic as _, WrapErr as _};
 
 use super::{Args, Replies};
@@ -20,76 +26,188 @@ use crate::arguments::Protocol;
 use crate::findings::status_of;
 use crate::findings::text::{Terminal, render_found, render_verdict};
 
+/// How much is read at once.
+const CHUNK: usize = 64 << 10;
+
 /// How long a file that has not grown is left alone.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Prints each finding when it is final, and at the end what is left and the verdict. Standard input ends when it is closed, a file when it
-/// is removed.
+/// is removed, and either where the process is asked to end: then what stands there so far is judged.
 ///
 /// # Errors
 ///
-/// More than one input is given, or a format other than text; or the input cannot be read.
+/// More than one input is given, or a format other than text; or the input cannot be read, or not line by line.
 pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let [input] = args.inputs.as_slice() else {
         return Err(miette::miette!("--follow takes one stream"));
     };
     let is_stream = args.protocol.is_none_or(|it| it == Protocol::Aaep);
-    if format != FindingsFormat::Text || !is_stream {
+    let how = args.format.how()?;
+    let has_rows = how.mapping.as_ref().is_some_and(|it| it.row().is_some());
+    if format != FindingsFormat::Text || !is_stream || has_rows {
         return Err(miette::miette!(
             "--follow prints text about a stream of AAEP"
         ));
     }
     let cannot = || format!("cannot read {}", input.display());
-    let (source, mut reader): (Source, Box<dyn Read>) = if input == Path::new("-") {
-        (Source::Stdin, Box::new(io::stdin().lock()))
+    let source = if input == Path::new("-") {
+        Source::Stdin
     } else {
-        let file = File::open(input).into_diagnostic().wrap_err_with(cannot)?;
-        let file = Followed {
-            file,
-            path: input,
-            read: 0,
-        };
-        (Source::File(input.clone()), Box::new(file))
-    };
-    let settings = Settings {
-        strict: args.strict,
-        replies_recorded: args.replies == Replies::All,
+        Source::File(input.clone())
     };
     let name = source.name();
-    let mut growing = Growing::new(settings, args.selection(Recorded::Aaep));
-    let (mut told, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
-    let terminal = Terminal::of_stdout();
-    let mut is_first = true;
-    loop {
-        let length = match reader.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error).into_diagnostic().wrap_err_with(cannot),
+    let mut reader = Interruptible::start(source)
+        .into_diagnostic()
+        .wrap_err_with(cannot)?;
+    let mut start = Vec::new();
+    let mut buffer = vec![0; CHUNK];
+    while !tells(&start) && start.len() < CHUNK {
+        let read = reader.read(&mut buffer).into_diagnostic();
+        match read.wrap_err_with(cannot)? {
+            0 => break,
+            length => start.extend_from_slice(&buffer[..length]),
+        }
+    }
+    if let Err(what) = by_line(&start, &how) {
+        return Err(miette::miette!(
+            "{name}: --follow reads a stream line by line (JSON Lines, server-sent events, container logs, CloudEvents on lines, \
+             or a mapping over lines), and this is {what}; without --follow it is read when it is whole"
+        ));
+    }
+    let mut teller = Teller {
+        name: &name,
+        args,
+        terminal: Terminal::of_stdout(),
+        told: Vec::new(),
+    };
+    let is_ours = how.mapping.is_none()
+        && how.from.unwrap_or_else(|| envelope::told(&start)) == Envelope::Jsonl;
+    let report = if is_ours {
+        teller.ours(&start, reader).wrap_err_with(cannot)?
+    } else {
+        teller.other(start, reader, &how).wrap_err_with(cannot)?
+    };
+    Ok(teller.finish(report))
+}
+
+/// Whether this tells the envelope: a line does, and of an answer with its headers the first data.
+fn tells(start: &[u8]) -> bool {
+    let has_data = || start.windows(6).any(|it| it == b"\ndata:");
+    start.contains(&b'\n') && (!start.starts_with(b"HTTP/") || has_data())
+}
+
+/// Whether a stream that begins like this can be followed; else what it is. What is torn is told as damage.
+fn by_line(start: &[u8], how: &How) -> Result<(), &'static str> {
+    let is_said = how.from.is_some() || how.mapping.is_some();
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let is_object = text.trim_ascii_start().first().is_none_or(|it| *it == b'{');
+    envelope::is_by_line(start, how)?;
+    if !is_said && !is_object && envelope::told(start) == Envelope::Jsonl {
+        return Err("something else");
+    }
+    Ok(())
+}
+
+/// Prints what is found.
+struct Teller<'a> {
+    name: &'a str,
+    args: &'a Args,
+    terminal: Terminal,
+    told: Vec<Finding>,
+}
+
+impl Teller<'_> {
+    fn settings(&self) -> (Settings, Selection) {
+        let settings = Settings {
+            strict: self.args.strict,
+            replies_recorded: self.args.replies == Replies::All,
         };
-        if is_first {
-            is_ours(&buffer[..length], &name)?;
-            is_first = false;
+        (settings, self.args.selection(Recorded::Aaep))
+    }
+
+    /// Follows a stream in our format, which begins like this.
+    fn ours(&mut self, start: &[u8], mut reader: Interruptible) -> miette::Result<LintReport> {
+        let (settings, selection) = self.settings();
+        let mut growing = Growing::new(settings, selection);
+        let mut buffer = vec![0; CHUNK];
+        let mut is_read = self.tell(growing.push(start))?;
+        while is_read {
+            let length = reader.read(&mut buffer).into_diagnostic()?;
+            if length == 0 {
+                break;
+            }
+            is_read = self.tell(growing.push(&buffer[..length]))?;
         }
-        let found = growing.push(&buffer[..length]);
+        if reader.is_interrupted.load(Ordering::Relaxed) {
+            growing.forget_rest();
+        }
+        Ok(growing.finish(self.name))
+    }
+
+    /// The same for a stream in another envelope.
+    fn other(
+        &mut self,
+        start: Vec<u8>,
+        reader: Interruptible,
+        how: &How,
+    ) -> miette::Result<LintReport> {
+        let (settings, selection) = self.settings();
+        let is_interrupted = Arc::clone(&reader.is_interrupted);
+        let opened = Opened::begun(start, BufReader::new(reader), how);
+        let mut followed = Followed::new(opened, settings, selection);
+        let is_broken_off = || is_interrupted.load(Ordering::Relaxed);
+        while let Some(found) = followed.advance(is_broken_off).into_diagnostic()? {
+            if !self.tell(found)? {
+                break;
+            }
+        }
+        followed.finish(self.name).into_diagnostic()
+    }
+
+    fn shown(&self, found: &[Finding]) -> String {
+        let Args { strict, redact, .. } = *self.args;
+        let mut found = found.to_vec();
+        if redact {
+            found.iter_mut().for_each(Finding::redact);
+        }
+        render_found(self.name, strict, &found, self.terminal)
+    }
+
+    /// Whether somebody still reads.
+    fn tell(&mut self, found: Vec<Finding>) -> miette::Result<bool> {
         if found.is_empty() {
-            continue;
+            return Ok(true);
         }
-        let text = render_found(&name, args.strict, &found, terminal);
+        let text = self.shown(&found);
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes());
-        written
-            .and_then(|()| stdout.flush())
-            .into_diagnostic()
-            .wrap_err("cannot write the result")?;
-        told.extend(found);
+        let is_read = match written.and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => false,
+            written => written
+                .into_diagnostic()
+                .wrap_err("cannot write the result")
+                .map(|()| true)?,
+        };
+        self.told.extend(found);
+        Ok(is_read)
     }
-    let report = growing.finish(&name);
-    let all = report.violations.iter().chain(&report.warnings);
-    let left: Vec<Finding> = all.filter(|it| !is_told(it, &mut told)).cloned().collect();
-    let text = render_found(&name, args.strict, &left, terminal) + &render_verdict(&report);
-    let status = status_of(&report);
-    Ok(Answer { text, status })
+
+    /// What was not told yet, and the verdict.
+    fn finish(mut self, mut report: LintReport) -> Answer {
+        let all = report.violations.iter().chain(&report.warnings);
+        let left: Vec<Finding> = all
+            .filter(|it| !is_told(it, &mut self.told))
+            .cloned()
+            .collect();
+        let found = self.shown(&left);
+        let status = status_of(&report);
+        if self.args.redact {
+            report.redact();
+        }
+        let text = found + &render_verdict(&report, self.terminal);
+        Answer { text, status }
+    }
 }
 
 /// Whether this was told before; each finding was told once.
@@ -103,27 +221,90 @@ fn is_told(finding: &Finding, told: &mut Vec<Finding>) -> bool {
     at.map(|at| told.swap_remove(at)).is_some()
 }
 
-/// Whether a stream that begins like this is of our format, or damaged; any other is judged when it is whole.
-fn is_ours(start: &[u8], name: &str) -> miette::Result<()> {
-    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
-    let is_object = text.trim_ascii_start().first().is_none_or(|it| *it == b'{');
-    if is_object && envelope::told(start) == Envelope::Jsonl {
-        return Ok(());
+/// What is read, up to where the process is asked to end: then it looks like the end of it.
+struct Interruptible {
+    pieces: Receiver<io::Result<Vec<u8>>>,
+    is_interrupted: Arc<AtomicBool>,
+    piece: Vec<u8>,
+    taken: usize,
+    is_over: bool,
+}
+
+impl Interruptible {
+    /// Reads on a thread of its own, and waits for signals on another.
+    fn start(source: Source) -> io::Result<Self> {
+        let mut reader: Box<dyn Read + Send> = match source {
+            Source::Stdin => Box::new(io::stdin()),
+            Source::File(path) => Box::new(Written::open(path)?),
+        };
+        let (sender, pieces) = mpsc::sync_channel(4);
+        let is_interrupted = Arc::new(AtomicBool::new(false));
+        let (flag, last) = (Arc::clone(&is_interrupted), sender.clone());
+        thread::spawn(move || {
+            if http::wait_for_end().is_ok() {
+                flag.store(true, Ordering::Relaxed);
+                let _unread = last.send(Ok(Vec::new()));
+            }
+        });
+        thread::spawn(move || {
+            let mut buffer = vec![0; CHUNK];
+            loop {
+                let piece = match reader.read(&mut buffer) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    read => read.map(|length| buffer[..length].to_vec()),
+                };
+                let is_last = piece.as_ref().map_or(true, Vec::is_empty);
+                if sender.send(piece).is_err() || is_last {
+                    break;
+                }
+            }
+        });
+        Ok(Self {
+            pieces,
+            is_interrupted,
+            piece: Vec::new(),
+            taken: 0,
+            is_over: false,
+        })
     }
-    Err(miette::miette!(
-        "{name}: --follow reads JSON Lines, and this is something else; without --follow it is read when it is whole"
-    ))
+}
+
+impl Read for Interruptible {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.piece.len() && !self.is_over {
+            // Where nobody sends any more, it was at its end.
+            self.piece = self.pieces.recv().unwrap_or(Ok(Vec::new()))?;
+            self.taken = 0;
+            self.is_over = self.piece.is_empty() || self.is_interrupted.load(Ordering::Relaxed);
+        }
+        let rest = &self.piece[self.taken..];
+        let length = rest.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&rest[..length]);
+        self.taken += length;
+        Ok(length)
+    }
 }
 
 /// A file that is being written. It ends where it is gone.
-struct Followed<'a> {
+struct Written {
     file: File,
-    path: &'a Path,
+    path: PathBuf,
     /// How many bytes of it were read.
     read: u64,
 }
 
-impl Read for Followed<'_> {
+impl Written {
+    fn open(path: PathBuf) -> io::Result<Self> {
+        let file = File::open(&path)?;
+        Ok(Self {
+            file,
+            path,
+            read: 0,
+        })
+    }
+}
+
+impl Read for Written {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             // Asked before, so that what is written last is read.

@@ -1,0 +1,597 @@
+//! Rows of a table of pending actions, as somebody has exported them: one object a row, whose columns a mapping names.
+//!
+//! The one thing to know: a row is what is left of a history. It is accused only of what no history that keeps the rules can have left,
+//! and what it leaves out is not judged. Several rows of one id may be versions of one action.
+
+mod row;
+pub mod rules;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use countersign_clauses as clause;
+
+pub use row::{Cell, Columns};
+use row::{Moment, Row, State};
+
+use crate::envelope::Opened;
+use crate::finding::Finding;
+use crate::lines::{LONGEST_LINE, Line, Records};
+use crate::place::{Here, Place};
+use crate::report::{Damage, LintReport, NotJudged, Verdict};
+use crate::rules::{Rule, Weight};
+use crate::selection::Selection;
+use crate::transcript::{differs, same};
+
+/// A file that holds no rows.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it holds no rows of pending actions: {0}")]
+pub struct NoRows(String);
+
+/// Judges rows of pending actions, as far as they can be read. With `strict`, warnings are violations.
+///
+/// Memory is that of the longest row, and of what is kept of each id.
+///
+/// # Errors
+///
+/// There is something in it, and no row that has an id.
+pub fn judge_rows(
+    opened: Opened<'_>,
+    columns: &Columns,
+    file: &str,
+    strict: bool,
+    selection: &Selection,
+) -> Result<LintReport, NoRows> {
+    let (_, records) = opened.split();
+    match records {
+        Ok(mut lines) => judge(&mut lines, columns, file, strict, selection),
+        Err(mut messages) => {
+            let report = judge(&mut messages, columns, file, strict, selection);
+            let places = messages.into_places();
+            let mut report = report.map_err(|NoRows(why)| NoRows(places.tell(&why, "")))?;
+            report.tell_places(&places, "");
+            Ok(report)
+        }
+    }
+}
+
+fn judge(
+    records: &mut impl Records,
+    columns: &Columns,
+    file: &str,
+    strict: bool,
+    selection: &Selection,
+) -> Result<LintReport, NoRows> {
+    let mut table = Table::new(selection);
+    let damage = table.read(records, columns);
+    let has_id = table.seen.contains("id");
+    if let Some(why) = table.is_none(columns, damage.as_ref(), has_id) {
+        return Err(NoRows(why));
+    }
+    let not_judged = table.not_judged(columns);
+    let (violations, warnings) = table
+        .findings
+        .into_iter()
+        .partition(|finding| strict || finding.weight == Weight::Violation);
+    let mut report = LintReport {
+        file: file.to_owned(),
+        records: table.rows,
+        sessions: table.sessions.len(),
+        verdict: Verdict::Conforming,
+        violations,
+        warnings,
+        known: Vec::new(),
+        not_judged,
+        tied: BTreeMap::new(),
+        damage,
+    };
+    report.fingerprint();
+    // What is older than is asked about was left out row by row.
+    selection.apply(Some(0), &mut report);
+    Ok(report)
+}
+
+/// What is kept of an action for the rows of the same id that follow.
+#[derive(Debug)]
+struct Known {
+    line: u64,
+    tool: Option<String>,
+    /// What was decided, and on which line.
+    end: Option<(State, u64)>,
+    /// When it ran, and on which line.
+    ran: Option<(Moment, u64)>,
+}
+
+/// Rows that are being read.
+struct Table<'a> {
+    selection: &'a Selection,
+    rows: u64,
+    sessions: BTreeSet<String>,
+    known: HashMap<(Option<String>, String), Known>,
+    findings: Vec<Finding>,
+    /// The clauses on which something was looked at.
+    touched: BTreeSet<&'static str>,
+    /// The columns that are in some row.
+    seen: BTreeSet<&'static str>,
+    /// What is in a row, and has no meaning: the columns, with the line and what stands there first.
+    unread: BTreeMap<&'static str, (u64, String, u64)>,
+    /// The first row without an id.
+    nameless: Option<u64>,
+    reached: bool,
+}
+
+/// A row with its place.
+struct At<'a> {
+    row: &'a Row,
+    line: u64,
+    place: Place,
+}
+
+impl<'a> Table<'a> {
+    fn new(selection: &'a Selection) -> Self {
+        Self {
+            selection,
+            rows: 0,
+            sessions: BTreeSet::new(),
+            known: HashMap::new(),
+            findings: Vec::new(),
+            touched: BTreeSet::new(),
+            seen: BTreeSet::new(),
+            unread: BTreeMap::new(),
+            nameless: None,
+            reached: false,
+        }
+    }
+
+    /// Reads to the end, or to what is no row.
+    fn read(&mut self, records: &mut impl Records, columns: &Columns) -> Option<Damage> {
+        loop {
+            let (next, bytes) = (records.taken() + 1, records.bytes());
+            let (line, message) = match self.next(records, columns) {
+                Ok(true) => continue,
+                Ok(false) => return None,
+                Err((line, message)) => (line.unwrap_or(next), message),
+            };
+            return Some(Damage {
+                line,
+                bytes,
+                message,
+            });
+        }
+    }
+
+    fn next(
+        &mut self,
+        records: &mut impl Records,
+        columns: &Columns,
+    ) -> Result<bool, (Option<u64>, String)> {
+        let line = records.next_line().map_err(|it| (None, it.to_string()))?;
+        let (number, bytes, ended) = match line {
+            None => return Ok(false),
+            Some(Line::Whole {
+                number,
+                bytes,
+                ended,
+            }) => (number, bytes.to_vec(), ended),
+            Some(Line::TooLong { number, .. }) => {
+                let why = format!("it is longer than {LONGEST_LINE} bytes");
+                return Err((Some(number), why));
+            }
+            Some(Line::Without { number, why, .. }) => return Err((Some(number), why)),
+        };
+        let fault = |why: String| (Some(number), why);
+        if bytes.trim_ascii().is_empty() {
+            return Ok(true);
+        }
+        let is_object = bytes.trim_ascii_start().starts_with(b"{");
+        if !is_object || serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
+            let cut = if ended {
+                ""
+            } else {
+                ", and the input ends in it"
+            };
+            return Err(fault(format!(
+                "line {number} is no row: no JSON object{cut}"
+            )));
+        }
+        let row = columns.read(&bytes, &mut self.seen).map_err(fault)?;
+        self.rows += 1;
+        let here = Here::new(number, &bytes).shifted(records.shift());
+        let place = here.into();
+        self.take(&At {
+            row: &row,
+            line: number,
+            place,
+        });
+        Ok(true)
+    }
+
+    fn take(&mut self, at: &At<'_>) {
+        let row = at.row;
+        self.sessions.extend(row.session.clone());
+        for (column, written) in &row.unread {
+            let first = || (at.line, written.clone(), 0);
+            self.unread.entry(column).or_insert_with(first).2 += 1;
+        }
+        if row.id.is_none() {
+            self.nameless.get_or_insert(at.line);
+        }
+        let before = self.findings.len();
+        self.ran(at);
+        self.allowed(at);
+        self.with_other_arguments(at);
+        self.in_order(at);
+        self.label(at);
+        self.known_before(at);
+        let is_then = self.selection.since.is_none_or(|since| {
+            let times = row.times;
+            let times = [times.created, times.decided, times.executed];
+            times.into_iter().flatten().any(|it| it.reaches(since))
+        });
+        self.reached |= is_then;
+        if !is_then || !self.selection.wants(row.session.as_deref()) {
+            self.findings.truncate(before);
+        }
+    }
+
+    fn accuse(&mut self, rule: &'static Rule, at: &At<'_>, message: String) {
+        let session = at.row.session.as_deref();
+        let finding = Finding::new(rule, &at.place, session, message);
+        self.findings.push(finding);
+    }
+
+    fn touch(&mut self, rule: &Rule) {
+        self.touched.insert(rule.clause);
+    }
+
+    /// PA-1, PA-5, PA-7, PA-8, PA-10: what ran had been allowed, in time, and by nothing else than that.
+    fn ran(&mut self, at: &At<'_>) {
+        let row = at.row;
+        let (name, times) = (row.name(), row.times);
+        let says_whether = row.has_run() || row.executed.is_null() || row.executions.is_some();
+        let is_denied = [row.status, row.decision].contains(&Some(State::Denied));
+        let rules = [
+            (is_denied, &rules::DENIED_RUNS),
+            (row.status == Some(State::Cancelled), &rules::DENIED_RUNS),
+            (row.status == Some(State::Expired), &rules::EXPIRED),
+            (row.status == Some(State::Pending), &rules::UNTRUE),
+        ];
+        for (_, rule) in rules.iter().filter(|(is_such, _)| *is_such && says_whether) {
+            self.touch(rule);
+        }
+        let was_late = times.before(|it| [it.expires, it.decided]);
+        let is_told = times.expires.is_some() && times.decided.is_some();
+        if is_told && (row.has_run() || row.status == Some(State::Allowed)) {
+            self.touch(&rules::EXPIRED);
+        }
+        if !row.has_run() {
+            if row.status == Some(State::Allowed) && was_late {
+                let message = format!("{name} is allowed, and was decided after `expires_at`");
+                self.accuse(&rules::EXPIRED, at, message);
+            }
+            return;
+        }
+        if row.is_undecided() || times.decided.is_some() && times.executed.is_some() {
+            self.touch(&rules::UNDECIDED);
+        }
+        let in_time = times.before(|it| [it.executed, it.expires])
+            || times.before(|it| [it.decided, it.expires]);
+        match row.status {
+            _ if is_denied => {
+                let message = format!("{name} was denied, and ran");
+                self.accuse(&rules::DENIED_RUNS, at, message);
+            }
+            // What was allowed first may have been cut short.
+            Some(State::Cancelled) if row.is_undecided() && !row.only_reads() => {
+                let message = format!("{name} was taken back, nobody allowed it, and it ran");
+                self.accuse(&rules::DENIED_RUNS, at, message);
+            }
+            Some(State::Expired) if in_time => {
+                let message =
+                    format!("status of {name} is that it has expired, and it ran in time");
+                self.accuse(&rules::UNTRUE, at, message);
+            }
+            Some(State::Expired) => {
+                let message = format!("{name} has expired, and ran");
+                self.accuse(&rules::EXPIRED, at, message);
+            }
+            _ if was_late => {
+                let message = format!("{name} was decided after `expires_at`, and ran");
+                self.accuse(&rules::EXPIRED, at, message);
+            }
+            _ if row.is_undecided() && row.was_asked() => {
+                let message = format!("{name} ran, and nobody has decided");
+                self.accuse(&rules::UNDECIDED, at, message);
+            }
+            _ if times.before(|it| [it.executed, it.decided]) && !row.only_reads() => {
+                let message = format!("{name} ran before it was decided");
+                self.accuse(&rules::UNDECIDED, at, message);
+            }
+            Some(State::Pending) => {
+                let message = format!("status of {name} is that it pends, and it ran");
+                self.accuse(&rules::UNTRUE, at, message);
+            }
+            _ => {}
+        }
+        if row.executions.is_some_and(|count| count > 1) {
+            let count = row.executions.unwrap_or_default();
+            self.accuse(&rules::RUNS_AGAIN, at, format!("{name} ran {count} times"));
+        }
+    }
+
+    /// PA-2: who allows is somebody who may decide, and not the agent that proposed.
+    fn allowed(&mut self, at: &At<'_>) {
+        let row = at.row;
+        let Some(decider) = row.decider.as_ref().filter(|_| row.was_allowed()) else {
+            return;
+        };
+        let name = row.name();
+        if let Some(deciders) = &row.deciders {
+            self.touch(&rules::NOT_ENTITLED);
+            if !deciders.contains(decider) {
+                let message =
+                    format!("decider of {name} is {decider:?}, who is none of `deciders`");
+                self.accuse(&rules::NOT_ENTITLED, at, message);
+            }
+        } else if let Some(agent) = &row.agent {
+            self.touch(&rules::NOT_ENTITLED);
+            if agent == decider {
+                let message =
+                    format!("decider of {name} is {decider:?}, the agent that proposed it");
+                self.accuse(&rules::NOT_ENTITLED, at, message);
+            }
+        }
+    }
+
+    /// PA-3: the call runs as it was proposed, and so it was approved.
+    fn with_other_arguments(&mut self, at: &At<'_>) {
+        let row = at.row;
+        let [proposed, approved, executed] = row.arguments.each_ref().map(Cell::raw);
+        let Some(proposed) = proposed else {
+            return;
+        };
+        let name = row.name();
+        if executed.is_some() || approved.is_some() && row.was_allowed() {
+            self.touch(&rules::RUNS_OTHERWISE);
+        }
+        match (approved, executed) {
+            (approved, Some(executed)) if differs(executed, proposed) => {
+                let approved = match approved {
+                    Some(approved) if same(approved, executed) => ", though as approved",
+                    _ => "",
+                };
+                let message = format!("{name} ran with other arguments than proposed{approved}");
+                self.accuse(&rules::RUNS_OTHERWISE, at, message);
+            }
+            (Some(approved), _) if row.was_allowed() && differs(approved, proposed) => {
+                let message = format!("{name} was allowed with other arguments than proposed");
+                self.accuse(&rules::APPROVED_OTHERWISE, at, message);
+            }
+            _ => {}
+        }
+    }
+
+    /// PA-10: what follows comes later.
+    fn in_order(&mut self, at: &At<'_>) {
+        let times = at.row.times;
+        let later = [("decided", times.decided), ("executed", times.executed)];
+        for (what, later) in later {
+            let (Some(created), Some(later)) = (times.created, later) else {
+                continue;
+            };
+            self.touch(&rules::UNTRUE);
+            if later.is_before(created) {
+                let message = format!("{what}_at of {} is before `created_at`", at.row.name());
+                return self.accuse(&rules::UNTRUE, at, message);
+            }
+        }
+    }
+
+    /// PA-9: what the user sees need not tell the id.
+    fn label(&mut self, at: &At<'_>) {
+        let (Some(label), Some(id)) = (&at.row.label, &at.row.id) else {
+            return;
+        };
+        if id.len() < TELLING {
+            return;
+        }
+        self.touch(&rules::LABEL_TELLS);
+        if label.contains(&**id) {
+            let message = format!("label shows {id:?} to the user");
+            self.accuse(&rules::LABEL_TELLS, at, message);
+        }
+    }
+
+    /// PA-1, PA-8: rows of one id are versions of one action, which is settled and runs once.
+    fn known_before(&mut self, at: &At<'_>) {
+        let row = at.row;
+        let Some(id) = row.id.clone() else {
+            return;
+        };
+        let (end, name) = (row.end(), row.name());
+        if end.is_some() {
+            self.touch(&rules::DECIDED_AGAIN);
+        }
+        let ran = row.times.executed.map(|it| (it, at.line));
+        let now = Known {
+            line: at.line,
+            tool: row.tool.clone(),
+            end: end.map(|it| (it, at.line)),
+            ran,
+        };
+        let key = (row.session.clone(), id);
+        let Some(before) = self.known.get_mut(&key) else {
+            self.known.insert(key, now);
+            return;
+        };
+        let mut fault = None;
+        if let (Some(tool), Some(other)) = (&now.tool, &before.tool)
+            && tool != other
+        {
+            let message = format!(
+                "{name} is a call of {tool:?}, and on line {} of {other:?}",
+                before.line
+            );
+            fault = Some((&rules::NAME_AGAIN, message));
+        } else if let (Some((ran, _)), Some((other, line))) = (now.ran, before.ran)
+            && ran.differs(other)
+        {
+            let message = format!("{name} ran at another time than on line {line}: it ran twice");
+            fault = Some((&rules::RUNS_AGAIN, message));
+        } else if let (Some((end, _)), Some((other, line))) = (now.end, before.end)
+            && end != other
+        {
+            let (end, other) = (end.name(), other.name());
+            let message = format!("{name} is {end}, and on line {line} it is {other}");
+            fault = Some((&rules::DECIDED_AGAIN, message));
+        }
+        before.end = before.end.or(now.end);
+        before.ran = before.ran.or(now.ran);
+        if let Some((rule, message)) = fault {
+            self.touch(rule);
+            self.accuse(rule, at, message);
+        }
+    }
+
+    /// Why there is nothing to judge.
+    fn is_none(&self, columns: &Columns, damage: Option<&Damage>, has_id: bool) -> Option<String> {
+        if self.rows == 0 {
+            return damage.map(|it| it.message.clone());
+        }
+        let [(_, id), ..] = columns.pointers();
+        match id {
+            None => Some("the table [row] of the mapping names no `id`".to_owned()),
+            Some(id) if !has_id => {
+                Some(format!("the pointer {:?} of `id` leads nowhere", id.text()))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// What these rows do not show.
+    fn not_judged(&self, columns: &Columns) -> Vec<NotJudged> {
+        let open = |clause, reason, owed| NotJudged {
+            clause,
+            reason,
+            owed,
+        };
+        let nowhere = columns
+            .pointers()
+            .into_iter()
+            .filter_map(|(name, pointer)| {
+                let pointer = pointer.filter(|_| self.rows > 0 && !self.seen.contains(name))?;
+                Some(format!(
+                    "the pointer {:?} of `{name}` leads nowhere",
+                    pointer.text()
+                ))
+            });
+        let nowhere: Vec<_> = nowhere.collect();
+        let mut all = Vec::new();
+        let first = clause::all()
+            .iter()
+            .find(|it| it.protocol == "pending-action")
+            .map_or("", |it| it.id.as_str());
+        if !nowhere.is_empty() {
+            all.push(open(first, nowhere.join(", "), false));
+        }
+        for (column, (line, written, count)) in &self.unread {
+            let reason = format!(
+                "`{column}` on line {line} is {written:?}, which has no meaning here ({count} of {} rows): \
+                 [row.words] of the mapping gives words one, and times are RFC 3339 or numbers",
+                self.rows
+            );
+            all.push(open(first, reason, true));
+        }
+        if let Some(line) = self.nameless {
+            let reason = format!("the row on line {line} has no id");
+            all.push(open(first, reason, true));
+        }
+        let untouched = rules::ASKS_FOR.iter();
+        let untouched = untouched.filter(|(clause, _)| !self.touched.contains(clause));
+        all.extend(
+            untouched.map(|(clause, what)| open(clause, format!("no row holds {what}"), false)),
+        );
+        let unseen = rules::UNSEEN.iter();
+        all.extend(unseen.map(|(clause, why)| open(clause, (*why).to_owned(), false)));
+        if self.touched.is_empty() {
+            let reason = "nothing is there that a clause is about".to_owned();
+            all.push(open(first, reason, true));
+        }
+        for session in &self.selection.sessions {
+            if !self.sessions.contains(session) {
+                let reason = format!("nothing is about the session {session:?}");
+                all.push(open(first, reason, true));
+            }
+        }
+        if self.selection.since.is_some() && !self.reached {
+            let reason = "no row is of that time or later".to_owned();
+            all.push(open(first, reason, true));
+        }
+        all
+    }
+}
+
+/// So many characters tell an id from a number that a label may hold by chance.
+const TELLING: usize = 6;
+
+impl Row {
+    fn name(&self) -> String {
+        self.id
+            .as_ref()
+            .map_or_else(|| "it".to_owned(), |id| format!("{id:?}"))
+    }
+
+    /// Whether it ran.
+    fn has_run(&self) -> bool {
+        self.executed.raw().is_some()
+            || self.status == Some(State::Executed)
+            || self.executions.is_some_and(|count| count > 0)
+    }
+
+    /// Whether it was allowed, rightly or not.
+    fn was_allowed(&self) -> bool {
+        let is_denied = [self.status, self.decision].contains(&Some(State::Denied));
+        let may_run = [Some(State::Allowed), Some(State::Executed)];
+        !is_denied
+            && (self.has_run()
+                || may_run.contains(&self.status)
+                || may_run.contains(&self.decision))
+    }
+
+    /// Whether it says that nobody has decided.
+    fn is_undecided(&self) -> bool {
+        let [decision, at, _] = &self.decided;
+        (decision.is_null() || at.is_null()) && self.decided.iter().all(|it| it.raw().is_none())
+    }
+
+    /// Whether it shows that there was a question. A call that only reads may run unasked.
+    fn was_asked(&self) -> bool {
+        match self.effect.as_deref() {
+            Some("write" | "destructive" | "external") => true,
+            Some(_) | None => self.times.expires.is_some() && !self.only_reads(),
+        }
+    }
+
+    fn only_reads(&self) -> bool {
+        self.effect.as_deref() == Some("read")
+    }
+
+    /// What was decided, if anything was. What was allowed may be taken back or expire in another version of the row.
+    fn end(&self) -> Option<State> {
+        let is_denied = [self.status, self.decision].contains(&Some(State::Denied));
+        match (is_denied, self.was_allowed()) {
+            (true, _) => Some(State::Denied),
+            (false, true) => Some(State::Allowed),
+            (false, false) => None,
+        }
+    }
+}
+
+impl row::Times {
+    /// Whether the first of these times is certainly before the second.
+    fn before(self, of: impl Fn(Self) -> [Option<Moment>; 2]) -> bool {
+        match of(self) {
+            [Some(first), Some(second)] => first.is_before(second),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! One row: what stands in its columns, and what that may mean.
+//!
+//! The one thing to know: null says that there is nothing, and a column that is left out says nothing. Times are exact to their last
+//! digit alone: what could be the same moment is not before another.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::envelope::Pointer;
+use crate::time::Timestamp;
+use crate::transcript::text;
+
+/// Where the columns stand in a row, as the table `[row]` of a mapping says it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Columns {
+    id: Option<Pointer>,
+    session: Option<Pointer>,
+    agent: Option<Pointer>,
+    tool: Option<Pointer>,
+    effect: Option<Pointer>,
+    label: Option<Pointer>,
+    arguments: Option<Pointer>,
+    approved_arguments: Option<Pointer>,
+    executed_arguments: Option<Pointer>,
+    status: Option<Pointer>,
+    decision: Option<Pointer>,
+    decider: Option<Pointer>,
+    deciders: Option<Pointer>,
+    created_at: Option<Pointer>,
+    expires_at: Option<Pointer>,
+    decided_at: Option<Pointer>,
+    executed_at: Option<Pointer>,
+    executions: Option<Pointer>,
+    /// What words of the table's own mean, in `status` and `decision`.
+    words: BTreeMap<String, State>,
+}
+
+/// What may have become of an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Nobody has decided.
+    Pending,
+    /// It may run, or is running.
+    Allowed,
+    /// It ran, well or not.
+    Executed,
+    /// It was denied.
+    Denied,
+    /// It was taken back.
+    Cancelled,
+    /// Its question has closed.
+    Expired,
+}
+
+impl State {
+    /// Its name in a mapping.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Allowed => "allowed",
+            Self::Executed => "executed",
+            Self::Denied => "denied",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+        }
+    }
+
+    fn named(word: &str) -> Option<Self> {
+        Some(match word {
+            "pending" => Self::Pending,
+            "allow" | "allowed" | "approve" | "approved" => Self::Allowed,
+            "executed" => Self::Executed,
+            "deny" | "denied" | "reject" | "rejected" => Self::Denied,
+            "cancel" | "cancelled" | "canceled" => Self::Cancelled,
+            "expired" => Self::Expired,
+            _ => return None,
+        })
+    }
+}
+
+/// What stands in a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cell {
+    /// Nothing is said of it.
+    Absent,
+    /// There is nothing.
+    Null,
+    /// This, as JSON.
+    Is(String),
+}
+
+impl Cell {
+    /// The value, as it is written.
+    pub fn raw(&self) -> Option<&str> {
+        match self {
+            Self::Is(raw) => Some(raw),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
+    /// Whether there is nothing, and that is said.
+    pub fn is_null(&self) -> bool {
+        *self == Self::Null
+    }
+
+    /// The value as text, be it that of a number.
+    fn text(&self) -> Option<String> {
+        let raw = self.raw()?;
+        let is_plain = !raw.starts_with(['{', '[', '"']);
+        text(raw).or_else(|| is_plain.then(|| raw.to_owned()))
+    }
+}
+
+/// A moment as it is written: no more exact than its last digit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// Microseconds since the epoch.
+    at: i64,
+    /// What its last digit counts, in microseconds.
+    unit: i64,
+    /// Whether it says from which zone it is.
+    has_zone: bool,
+}
+
+impl Moment {
+    /// RFC 3339; the same with a blank in the middle, with an offset in hours, or with none; or a number of seconds, milli-, micro- or
+    /// nanoseconds since 1970, by its size.
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Ok(number) = text.parse::<i64>() {
+            let (at, unit) = match number.unsigned_abs() {
+                0..100_000_000_000 => (number.checked_mul(1_000_000)?, 1_000_000),
+                0..100_000_000_000_000 => (number.checked_mul(1_000)?, 1_000),
+                0..100_000_000_000_000_000 => (number, 1),
+                _ => (number / 1_000, 1),
+            };
+            let has_zone = true;
+            return Some(Self { at, unit, has_zone });
+        }
+        let (moment, rest) = text.split_at_checked(19)?;
+        let zone = rest.trim_start_matches(|it: char| it == '.' || it.is_ascii_digit());
+        let fraction = &rest[..rest.len() - zone.len()];
+        let hours = |zone: &str| zone.len() == 3 && zone.starts_with(['+', '-']);
+        let offset = match zone.trim() {
+            "" | "UTC" => "Z".to_owned(),
+            zone if hours(zone) => format!("{zone}:00"),
+            zone => zone.to_owned(),
+        };
+        let moment = moment.replacen(' ', "T", 1);
+        let at = Timestamp::parse(&format!("{moment}{fraction}{offset}"))?;
+        let digits = u32::try_from(fraction.len().saturating_sub(1).min(6)).ok()?;
+        Some(Self {
+            at: at.microseconds(),
+            unit: 10_i64.pow(6 - digits),
+            has_zone: !zone.is_empty(),
+        })
+    }
+
+    /// Whether it was certainly before the other.
+    pub fn is_before(self, other: Self) -> bool {
+        self.has_zone == other.has_zone
+            && self.at.saturating_add(self.unit) <= other.at.saturating_sub(other.unit)
+    }
+
+    /// Whether it was certainly at another time.
+    pub fn differs(self, other: Self) -> bool {
+        self.is_before(other) || other.is_before(self)
+    }
+
+    /// Whether it was at that time or later, as it is written.
+    pub fn reaches(self, since: Timestamp) -> bool {
+        self.at >= since.microseconds()
+    }
+}
+
+/// A row.
+#[derive(Debug)]
+pub struct Row {
+    /// Its id.
+    pub id: Option<String>,
+    /// The session that it is of.
+    pub session: Option<String>,
+    /// The agent that proposed.
+    pub agent: Option<String>,
+    /// The tool.
+    pub tool: Option<String>,
+    /// What the call does: `read`, `write`, `destructive`, `external`.
+    pub effect: Option<String>,
+    /// What the user sees.
+    pub label: Option<String>,
+    /// The arguments: as proposed, as approved, and with which it ran.
+    pub arguments: [Cell; 3],
+    /// What it says of itself, where that has a meaning.
+    pub status: Option<State>,
+    /// The decision, where that has a meaning.
+    pub decision: Option<State>,
+    /// What stands for the decision, its time and who made it.
+    pub decided: [Cell; 3],
+    /// Who decided.
+    pub decider: Option<String>,
+    /// Who may decide.
+    pub deciders: Option<Vec<String>>,
+    /// When it was proposed, its question closes, it was decided, and ran.
+    pub times: Times,
+    /// What stands for the time at which it ran.
+    pub executed: Cell,
+    /// How often it ran.
+    pub executions: Option<u64>,
+    /// What nobody can read: the column, and what stands there.
+    pub unread: Vec<(&'static str, String)>,
+}
+
+/// The times of an action.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Times {
+    /// When it was proposed.
+    pub created: Option<Moment>,
+    /// When its question closes.
+    pub expires: Option<Moment>,
+    /// When it was decided.
+    pub decided: Option<Moment>,
+    /// When it ran.
+    pub executed: Option<Moment>,
+}
+
+impl Columns {
+    /// The names of the columns, with their pointers; none for what the table does not have.
+    pub fn pointers(&self) -> [(&'static str, Option<&Pointer>); 18] {
+        [
+            ("id", self.id.as_ref()),
+            ("session", self.session.as_ref()),
+            ("agent", self.agent.as_ref()),
+            ("tool", self.tool.as_ref()),
+            ("effect", self.effect.as_ref()),
+            ("label", self.label.as_ref()),
+            ("arguments", self.arguments.as_ref()),
+            ("approved_arguments", self.approved_arguments.as_ref()),
+            ("executed_arguments", self.executed_arguments.as_ref()),
+            ("status", self.status.as_ref()),
+            ("decision", self.decision.as_ref()),
+            ("decider", self.decider.as_ref()),
+            ("deciders", self.deciders.as_ref()),
+            ("created_at", self.created_at.as_ref()),
+            ("expires_at", self.expires_at.as_ref()),
+            ("decided_at", self.decided_at.as_ref()),
+            ("executed_at", self.executed_at.as_ref()),
+            ("executions", self.executions.as_ref()),
+        ]
+    }
+
+    /// Reads a row; `seen` gets the names of the columns that are there.
+    ///
+    /// # Errors
+    ///
+    /// A name stands twice in it, or a string that a pointer goes through is broken.
+    pub fn read(
+        &self,
+        row: &[u8],
+        seen: &mut std::collections::BTreeSet<&'static str>,
+    ) -> Result<Row, String> {
+        let mut cells = BTreeMap::new();
+        for (name, pointer) in self.pointers() {
+            let cell = match pointer {
+                Some(pointer) => pointer.cell(row)?,
+                None => Cell::Absent,
+            };
+            if cell != Cell::Absent {
+                seen.insert(name);
+            }
+            cells.insert(name, cell);
+        }
+        let mut unread = Vec::new();
+        let mut take = |name| cells.remove(name).unwrap_or(Cell::Absent);
+        let mut state = |name, cell: &Cell| {
+            let word = cell.text()?;
+            let own = self.words.get(&word).copied();
+            let state = own.or_else(|| State::named(&word.to_ascii_lowercase()));
+            if state.is_none() {
+                unread.push((name, word));
+            }
+            state
+        };
+        let (status, decision) = (take("status"), take("decision"));
+        let (status, meant) = (state("status", &status), state("decision", &decision));
+        let mut time = |name, cell: &Cell| {
+            let written = cell.text()?;
+            let time = Moment::parse(&written);
+            if time.is_none() {
+                unread.push((name, written));
+            }
+            time
+        };
+        let (decided_at, executed) = (take("decided_at"), take("executed_at"));
+        let times = Times {
+            created: time("created_at", &take("created_at")),
+            expires: time("expires_at", &take("expires_at")),
+            decided: time("decided_at", &decided_at),
+            executed: time("executed_at", &executed),
+        };
+        let decider = take("decider");
+        let deciders = take("deciders");
+        let deciders = deciders.raw().and_then(|raw| {
+            let items = serde_json::from_str::<Vec<String>>(raw);
+            items
+                .or_else(|_| serde_json::from_str(&text(raw).unwrap_or_default()))
+                .ok()
+        });
+        let text = |cell: Cell| cell.text();
+        Ok(Row {
+            id: text(take("id")),
+            session: text(take("session")),
+            agent: text(take("agent")),
+            tool: text(take("tool")),
+            effect: text(take("effect")),
+            label: text(take("label")),
+            arguments: ["arguments", "approved_arguments", "executed_arguments"].map(&mut take),
+            status,
+            decision: meant,
+            decider: decider.text().filter(|it| !it.trim().is_empty()),
+            decided: [decision, decided_at, decider],
+            deciders,
+            times,
+            executions: text(take("executions")).and_then(|it| it.parse().ok()),
+            executed,
+            unread,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(text: &str) -> Moment {
+        Moment::parse(text).expect("a moment")
+    }
+
+    #[test]
+    fn a_moment_is_before_another_only_where_its_last_digit_leaves_no_doubt() {
+        for (one, other, is_before) in [
+            ("2026-05-24T14:22:20Z", "2026-05-24T14:22:21Z", false),
+            ("2026-05-24T14:22:20Z", "2026-05-24T14:22:22Z", true),
+            ("2026-05-24 14:22:20.100", "2026-05-24 14:22:20.101", false),
+            ("2026-05-24 14:22:20.100", "2026-05-24 14:22:20.102", true),
+            ("2026-05-24 14:22:20.100", "2026-05-24T15:22:20.100Z", false),
+            (
+                "2026-05-24 14:22:20.100+00",
+                "2026-05-24T15:22:20.100Z",
+                true,
+            ),
+            (
+                "2026-05-24 16:22:20.100+02",
+                "2026-05-24T14:22:20.102Z",
+                true,
+            ),
+            ("1779632540", "1779632542000", true),
+            ("1779632540", "1779632541000", false),
+        ] {
+            assert_eq!(
+                moment(one).is_before(moment(other)),
+                is_before,
+                "{one} {other}"
+            );
+            assert!(!moment(other).is_before(moment(one)));
+        }
+        for none in [
+            "",
+            "yesterday",
+            "2026-05-24",
+            "2026-02-30T14:22:20Z",
+            "2026-05-24T14:22:20+",
+        ] {
+            assert_eq!(Moment::parse(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Lint against rows of a table of pending actions that are known to be right or wrong.
+//!
+//! Each file of `traces/transcripts/pending-action-rows/invalid` holds one fault and has to be accused of exactly that, at its row; its
+//! twin in `valid` has to come out clean and differs in that row alone. What a row leaves out accuses nobody.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use countersign_lint::envelope::{How, Mapping, Opened};
+use countersign_lint::finding::Finding;
+use countersign_lint::report::{LintReport, Verdict};
+use countersign_lint::rows::{judge_rows, rules};
+use countersign_lint::rules::Weight::{self, Violation, Warning};
+use countersign_lint::selection::{Selection, parse_time};
+use serde_json::{Value, json};
+
+#[path = "../../clauses/tests/recording/mod.rs"]
+mod recording;
+
+use recording::note;
+
+/// A file, the row at which it is accused, and how.
+const FAULTS: [(&str, u64, Weight); 21] = [
+    ("PA-1_ran-and-nobody-decided", 2, Violation),
+    ("PA-1_ran-before-the-decision", 2, Violation),
+    ("PA-1_id-of-another-call", 2, Violation),
+    ("PA-2_agent-decides", 2, Warning),
+    ("PA-2_stranger-decides", 2, Warning),
+    ("PA-3_ran-with-other-arguments", 2, Violation),
+    ("PA-3_edited-arguments-ran", 2, Violation),
+    ("PA-3_other-arguments-approved", 2, Violation),
+    ("PA-5_denied-and-ran", 2, Violation),
+    ("PA-5_denied-and-says-done", 2, Violation),
+    ("PA-5_withdrawn-and-ran", 2, Violation),
+    ("PA-7_expired-and-ran", 2, Violation),
+    ("PA-7_allowed-after-expiry", 2, Violation),
+    ("PA-7_decided-after-expiry-and-ran", 2, Violation),
+    ("PA-8_ran-twice", 2, Violation),
+    ("PA-8_versions-ran-at-two-times", 3, Violation),
+    (
+        "PA-8_denied-in-one-version-and-allowed-in-another",
+        3,
+        Violation,
+    ),
+    ("PA-9_label-shows-the-id", 2, Warning),
+    ("PA-10_pending-and-ran", 2, Violation),
+    ("PA-10_decided-before-it-was-created", 2, Violation),
+    ("PA-10_expired-and-ran-in-time", 2, Violation),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/transcripts/pending-action-rows")
+}
+
+fn read(kind: &str, name: &str) -> String {
+    let path = folder().join(kind).join(format!("{name}.jsonl"));
+    fs::read_to_string(path).expect("rows and their twin")
+}
+
+fn mapping() -> String {
+    fs::read_to_string(folder().join("mapping.toml")).expect("the mapping")
+}
+
+fn judged(text: &str, mapping: &str, selection: &Selection) -> Result<LintReport, String> {
+    let mapping = Mapping::parse(mapping).map_err(|it| it.to_string())?;
+    let how = How {
+        from: None,
+        mapping: Some(mapping.clone()),
+    };
+    let columns = mapping.row().expect("it has a table of columns");
+    let opened = Opened::new(text.as_bytes(), &how);
+    judge_rows(opened, columns, "rows.jsonl", false, selection).map_err(|it| it.to_string())
+}
+
+fn lint(text: &str) -> LintReport {
+    judged(text, &mapping(), &Selection::default()).expect("it holds rows")
+}
+
+fn places(findings: &[Finding]) -> Vec<(&str, u64)> {
+    findings.iter().map(|it| (it.clause, it.line)).collect()
+}
+
+fn words(report: &LintReport) -> String {
+    let findings = report.violations.iter().chain(&report.warnings);
+    let findings = findings.map(|it| format!("{} on line {}: {}", it.clause, it.line, it.message));
+    let open = report.not_judged.iter().filter(|it| it.owed);
+    let open = open.map(|it| format!("{} {}", it.clause, it.reason));
+    findings.chain(open).collect::<Vec<_>>().join("; ")
+}
+
+/// PA-1, PA-2, PA-3, PA-5, PA-7, PA-8, PA-9, PA-10.
+#[test]
+fn every_invalid_row_is_accused_of_exactly_its_fault_and_its_twin_of_nothing() {
+    let (mut wrong, mut shown) = (Vec::new(), BTreeSet::new());
+    for (name, line, weight) in FAULTS {
+        let clause = name.split('_').next().expect("a clause");
+        let [invalid, valid] = ["invalid", "valid"].map(|kind| read(kind, name));
+        let (report, twin) = (lint(&invalid), lint(&valid));
+        let found = vec![(clause, line)];
+        let expected = match weight {
+            Violation => (found, vec![], Verdict::Violating),
+            Warning => (vec![], found, Verdict::Conforming),
+        };
+        let told = |report: &LintReport| (report.violations.len(), report.warnings.len());
+        let is_it = (
+            places(&report.violations),
+            places(&report.warnings),
+            report.verdict,
+        ) == expected;
+        if !is_it {
+            wrong.push(format!("{name}: {}", words(&report)));
+        }
+        if told(&twin) != (0, 0) || twin.verdict != Verdict::Conforming {
+            wrong.push(format!("the twin of {name}: {}", words(&twin)));
+        }
+        for finding in report.violations.iter().chain(&report.warnings) {
+            note(finding.also.iter().copied().chain([finding.clause]));
+            shown.insert(finding.clause);
+        }
+        let apart = invalid.lines().zip(valid.lines());
+        assert_eq!(
+            apart.filter(|(one, other)| one != other).count(),
+            1,
+            "{name}"
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let clauses: BTreeSet<&str> = rules::ALL.iter().map(|rule| rule.clause).collect();
+    assert_eq!(
+        shown, clauses,
+        "each clause that is judged has rows that break it"
+    );
+    let files = fs::read_dir(folder().join("invalid"))
+        .expect("a folder")
+        .count();
+    assert_eq!(files, FAULTS.len(), "each file is held");
+}
+
+/// The same rows as an array in a document, laid out on lines: each is told on the line on which it begins.
+#[test]
+fn rows_may_stand_in_a_document() {
+    let rows = read("invalid", "PA-5_denied-and-ran");
+    let rows: Vec<Value> = rows
+        .lines()
+        .map(|it| serde_json::from_str(it).expect("JSON"))
+        .collect();
+    let text = format!("{:#}", json!({"count": rows.len(), "rows": rows}));
+    let mapping = format!("records = \"/rows\"\n{}", mapping());
+    let report = judged(&text, &mapping, &Selection::default()).expect("it holds rows");
+    assert_eq!(report.records, 6);
+    let line = report.violations[0].line;
+    let begins = text
+        .lines()
+        .take(usize::try_from(line).expect("small"))
+        .filter(|it| it.contains("action_id"));
+    assert_eq!((report.violations[0].clause, begins.count()), ("PA-5", 1));
+    assert!(
+        text.lines()
+            .nth(usize::try_from(line).expect("small") - 1)
+            .is_some_and(|it| it.trim() == "{")
+    );
+}
+
+/// Whatever is taken out of a row, nobody is accused of more: a column, or one that is null in another way of writing it.
+#[test]
+fn what_a_row_leaves_out_accuses_nobody() {
+    for (name, ..) in FAULTS {
+        let valid = read("valid", name);
+        let rows: Vec<Value> = valid
+            .lines()
+            .map(|it| serde_json::from_str(it).expect("JSON"))
+            .collect();
+        let names: Vec<String> = rows[0]
+            .as_object()
+            .expect("a row")
+            .keys()
+            .cloned()
+            .collect();
+        for one in &names {
+            for other in names.iter().filter(|other| *other >= one) {
+                let mut less = rows.clone();
+                for row in &mut less {
+                    let row = row.as_object_mut().expect("a row");
+                    row.remove(one);
+                    row.remove(other);
+                }
+                let text: String = less.iter().map(|it| format!("{it}\n")).collect();
+                match judged(&text, &mapping(), &Selection::default()) {
+                    Ok(report) => {
+                        let found =
+                            places(&report.violations).len() + places(&report.warnings).len();
+                        assert_eq!(
+                            found,
+                            0,
+                            "{name} without {one} and {other}: {}",
+                            words(&report)
+                        );
+                    }
+                    Err(why) => assert!(
+                        why.contains("\"/action_id\" of `id` leads nowhere"),
+                        "{why}"
+                    ),
+                }
+            }
+        }
+    }
+}
+
+/// PA-1, PA-7, PA-10: a moment before, at, and after, to the last digit that is written.
+#[test]
+fn times_are_no_more_exact_than_they_are_written() {
+    let row = |decided: &str, ran: &str| {
+        format!(
+            r#"{{"action_id":"a","effect":"write","status":"done","created_at":"2026-05-24 14:20:00","expires_at":"2026-05-24 14:20:30","decided_at":"{decided}","run":{{"started_at":"{ran}"}}}}"#
+        )
+    };
+    for (decided, ran, clauses) in [
+        ("2026-05-24 14:20:29", "2026-05-24 14:20:29", &[][..]),
+        ("2026-05-24 14:20:31", "2026-05-24 14:20:31", &[]),
+        ("2026-05-24 14:20:32", "2026-05-24 14:20:32", &["PA-7"]),
+        ("2026-05-24 14:20:12", "2026-05-24 14:20:11", &[]),
+        ("2026-05-24 14:20:12", "2026-05-24 14:20:10", &["PA-1"]),
+        ("2026-05-24 14:19:59", "2026-05-24 14:20:10", &[]),
+        ("2026-05-24 14:19:58", "2026-05-24 14:20:10", &["PA-10"]),
+        // From which zone the others are, nobody knows.
+        ("2026-05-24T14:20:32Z", "2026-05-24T14:20:32Z", &[]),
+        // Allowed in time, and run later: the text can be taken both ways.
+        ("2026-05-24 14:20:10", "2026-05-24 14:25:10", &[]),
+    ] {
+        let report = lint(&row(decided, ran));
+        let found: Vec<_> = report.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(found, clauses, "{decided} {ran}: {}", words(&report));
+    }
+}
+
+/// What has no meaning leaves the verdict open and says how to give it one; a column that is nowhere is named.
+#[test]
+fn words_without_a_meaning_and_pointers_that_lead_nowhere_are_named() {
+    let valid = read("valid", "PA-5_denied-and-ran");
+    let own = valid.replacen("\"done\"", "\"finished\"", 1);
+    let report = lint(&own);
+    assert_eq!(
+        (report.verdict, places(&report.violations)),
+        (Verdict::Inconclusive, vec![])
+    );
+    let said =
+        "`status` on line 1 is \"finished\", which has no meaning here (1 of 6 rows): [row.words]";
+    assert!(words(&report).contains(said), "{}", words(&report));
+    let late = valid.replacen("2026-05-24T14:21:10.250Z", "yesterday", 1);
+    assert!(words(&lint(&late)).contains("`decided_at` on line 1 is \"yesterday\""));
+
+    let elsewhere = mapping().replace("\"/decided_at\"", "\"/decided/att\"");
+    let report = judged(&valid, &elsewhere, &Selection::default()).expect("rows");
+    let told = report
+        .not_judged
+        .iter()
+        .any(|it| it.reason == "the pointer \"/decided/att\" of `decided_at` leads nowhere");
+    assert!(
+        told && report.verdict == Verdict::Conforming,
+        "{:?}",
+        report.not_judged
+    );
+    let nameless = mapping().replace("\"/action_id\"", "\"/id\"");
+    let why = judged(&valid, &nameless, &Selection::default()).expect_err("no row has an id");
+    assert!(
+        why.ends_with("the pointer \"/id\" of `id` leads nowhere"),
+        "{why}"
+    );
+    for (broken, said) in [
+        ("[row]\nidd = \"/a\"", "unknown field `idd`"),
+        ("[row]\nid = \"a\"", "no JSON pointer"),
+        (
+            "[row]\nid = \"/a\"\n[row.words]\nok = \"fine\"",
+            "unknown variant `fine`",
+        ),
+    ] {
+        let why = judged(&valid, broken, &Selection::default()).expect_err("it is no mapping");
+        assert!(why.contains(said), "{why}");
+    }
+}
+
+/// A torn row is told with its line, and what stands before it is judged; a file without rows is none.
+#[test]
+fn rows_that_are_cut_are_judged_as_far_as_they_go() {
+    let invalid = read("invalid", "PA-5_denied-and-ran");
+    let third = invalid
+        .lines()
+        .take(2)
+        .map(|it| it.len() + 1)
+        .sum::<usize>()
+        + 40;
+    let report = lint(&invalid[..third]);
+    assert_eq!(places(&report.violations), [("PA-5", 2)]);
+    let damage = report.damage.expect("it is cut");
+    assert_eq!(
+        (damage.line, damage.message.as_str()),
+        (
+            3,
+            "line 3 is no row: no JSON object, and the input ends in it"
+        )
+    );
+    let csv = "id,status\na,done\n";
+    let why = judged(csv, &mapping(), &Selection::default()).expect_err("these are no objects");
+    assert!(why.contains("line 1 is no row"), "{why}");
+    let empty = judged("", &mapping(), &Selection::default()).expect("nothing is in it");
+    assert_eq!(empty.verdict, Verdict::Inconclusive);
+}
+
+/// A session, and a time from which on rows are asked about.
+#[test]
+fn rows_are_selected_by_session_and_time() {
+    let invalid = read("invalid", "PA-5_denied-and-ran");
+    let of = |session: Option<&str>, since: Option<&str>| {
+        let selection = Selection {
+            sessions: session.map(str::to_owned).into_iter().collect(),
+            since: since.map(|it| parse_time(it).expect("a time")),
+            ..Selection::default()
+        };
+        judged(&invalid, &mapping(), &selection).expect("rows")
+    };
+    assert_eq!(
+        places(&of(Some("sess_farm"), None).violations),
+        [("PA-5", 2)]
+    );
+    assert_eq!(of(Some("nope"), None).verdict, Verdict::Inconclusive);
+    assert_eq!(
+        places(&of(None, Some("2026-05-24T14:26:00Z")).violations),
+        [("PA-5", 2)]
+    );
+    let later = of(None, Some("2026-05-24T15:00:00Z"));
+    assert_eq!(
+        (later.verdict, places(&later.violations)),
+        (Verdict::Inconclusive, vec![])
+    );
+}
