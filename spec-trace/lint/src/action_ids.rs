@@ -1,6 +1,7 @@
 //! The ids that tie a call to its confirmation. Where there are none, the order of events does.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::finding::TiedBy;
 use super::monitor::seen::hash;
@@ -76,10 +77,11 @@ impl ActionIds<'_> {
         }
     }
 
-    /// The class of a call with these ids that stands in this relation to the confirmations before it.
-    pub fn class(&self, relation: Relation) -> CallClass {
+    /// The class of a call with these ids that stands in this relation to the confirmations before it; `asked` are the kinds
+    /// of id that the confirmations of the session have.
+    pub fn class(&self, relation: Relation, asked: &BTreeSet<IdKinds>) -> CallClass {
         match relation {
-            Relation::Same(_) => CallClass::ById(self.to_keep()),
+            Relation::Same(_) => CallClass::ById(self.hashes().that_decide(asked)),
             Relation::Different | Relation::Unknown => CallClass::ByOrder(self.kinds()),
         }
     }
@@ -95,7 +97,7 @@ impl ActionIds<'_> {
 }
 
 /// The same ids as hashes: they tell at a glance that two events have no id in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdHashes {
     /// Of the token.
     pub token: Option<u64>,
@@ -111,6 +113,25 @@ impl IdHashes {
             (self.action, other.action, TiedBy::Extension),
             (self.tool_call_id, other.tool_call_id, TiedBy::ToolCallId),
         ])
+    }
+
+    /// Those that tell whether a confirmation with such kinds of id is concerned; of each only the narrowest that both have.
+    fn that_decide(self, asked: &BTreeSet<IdKinds>) -> Self {
+        let mut decide = Self {
+            token: None,
+            action: None,
+            tool_call_id: None,
+        };
+        for kinds in asked {
+            if kinds.token && self.token.is_some() {
+                decide.token = self.token;
+            } else if kinds.action && self.action.is_some() {
+                decide.action = self.action;
+            } else if kinds.tool_call_id {
+                decide.tool_call_id = self.tool_call_id;
+            }
+        }
+        decide
     }
 }
 
@@ -152,10 +173,10 @@ impl IdKinds {
 
 /// Calls that differ, as far as confirmations go, only in when they came: whatever may explain the earlier of two calls of
 /// a class may explain the later one too.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallClass {
     /// Confirmations with the same ids concern the call.
-    ById(ActionIds<'static>),
+    ById(IdHashes),
     /// Those that carry none of the kinds of id that the call carries.
     ByOrder(IdKinds),
     /// The call is like no other.

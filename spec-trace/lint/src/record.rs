@@ -494,7 +494,7 @@ fn read_event<'a>(
     let uri = type_name.strip_prefix("https://aaep-protocol.org/types/");
     let bare = Some(type_name).filter(|name| is_bare(name));
     let Some(own) = type_name.strip_prefix("aaep:").or(uri).or(bare) else {
-        return foreign(type_name, message, wrapper.place.line);
+        return foreign(type_name, message, wrapper.place.line, faults);
     };
     // An event that a subscriber sends is not the producer's.
     if wrapper.direction == Direction::In {
@@ -528,15 +528,25 @@ fn is_bare(type_name: &str) -> bool {
 }
 
 /// Subscribing and its answers are of the protocol, though no core events: they grant nobody more time.
-fn foreign<'a>(type_name: &str, message: &Index<'a>, line: u64) -> Record<'a> {
+fn foreign<'a>(
+    type_name: &str,
+    message: &Index<'a>,
+    line: u64,
+    faults: &mut Vec<Fault>,
+) -> Record<'a> {
     if type_name.starts_with("subscription.") {
         return Record::NotJudged;
     }
     if type_name == "countersign.recording" {
-        let replies = message.get("replies").and_then(Value::as_str);
-        return Record::Head {
-            replies: replies == Some("all"),
-        };
+        let replies = message.get("replies");
+        let all = replies.and_then(Value::as_str) == Some("all");
+        if replies.is_some() && !all {
+            Fields::new(message, &rules::RECORD, faults).fault(
+                "replies of the head of a recording is not \"all\", so that it says nothing"
+                    .to_owned(),
+            );
+        }
+        return Record::Head { replies: all };
     }
     Record::Foreign {
         session: message.get("session_id").and_then(Value::as_str),

@@ -153,7 +153,7 @@ pub(super) fn with_consequences(findings: Vec<Finding>) -> Vec<Finding> {
     for consequence in consequences {
         let is_cause = |it: &&mut Finding| {
             Some((it.line, it.clause)) == consequence.follows_from
-                && it.session == consequence.session
+                && (it.session.is_none() || it.session == consequence.session)
         };
         if let Some(cause) = findings.iter_mut().find(is_cause) {
             cause.consequences.push(consequence);

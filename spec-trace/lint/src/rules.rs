@@ -139,6 +139,8 @@ pub const STILL_AWAITING: Rule = warned_absence("AAEP-A.4-2", &["AAEP-6.7.2-1", 
 pub const STILL_AWAITING_CLARIFICATION: Rule = warned_absence("AAEP-A.5-1", &[]);
 /// An accepted action without its call.
 pub const ACCEPTED_AND_NOT_CALLED: Rule = absence("AAEP-A.4-3", &["AAEP-A.7.6-1", "AAEP-6.6-4"]);
+/// A question that nobody answered, whose default accepts, and no call when the session completes.
+pub const DEFAULT_NOT_CALLED: Rule = absence("AAEP-A.4-3", &["AAEP-6.4-1", "AAEP-A.7.6-1"]);
 /// A rejected action of which nothing more is heard.
 pub const DROPPED_SILENTLY: Rule = absence("AAEP-6.1-3", &["AAEP-6.1-2", "AAEP-A.4-2"]);
 /// The timeout has passed and nothing was made of it.
@@ -259,7 +261,7 @@ pub const POSITION_OVERLAPS: Rule = violation("AAEP-A.6-2", &[]);
 pub const POSITION_SKIPS: Rule = absence("AAEP-A.6-2", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 71] = [
+pub const ALL: [&Rule; 72] = [
     &RECORD,
     &IDENTIFIER,
     &TIMESTAMP,
@@ -292,6 +294,7 @@ pub const ALL: [&Rule; 71] = [
     &STILL_AWAITING,
     &STILL_AWAITING_CLARIFICATION,
     &ACCEPTED_AND_NOT_CALLED,
+    &DEFAULT_NOT_CALLED,
     &DROPPED_SILENTLY,
     &DEFAULT_FORGOTTEN,
     &NO_COUNTDOWN,

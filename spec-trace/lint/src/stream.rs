@@ -104,10 +104,12 @@ impl Linter {
     /// Takes note of a line that could not be read.
     pub fn broken(&mut self, finding: Finding) {
         self.records += 1;
-        for notes in self.shared.all_notes() {
-            notes.unreadable = Some(finding.line);
+        let told = (finding.line, finding.clause);
+        if self.shared.notes.add_unreadable(finding) {
+            for notes in self.shared.all_notes() {
+                notes.unreadable = Some(told);
+            }
         }
-        self.shared.notes.add(finding);
     }
 
     /// Takes note of a fault in a record that is handed in besides.

@@ -8,6 +8,9 @@ use std::fmt;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
+/// Microseconds of the year 9999, and of the one before it.
+const LAST_YEAR: i64 = 365 * 24 * 60 * 60 * 1_000_000;
+
 /// Microseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -26,11 +29,19 @@ impl Timestamp {
             return None;
         }
         // The calendar's parser takes nine digits of a fraction, RFC 3339 as many as there are.
-        let moment: jiff::Timestamp = match Self::fractional_digits(text) {
-            0..=9 => text.parse().ok()?,
-            digits => [&text[..29], &text[20 + digits..]].concat().parse().ok()?,
+        let moment: Result<jiff::Timestamp, _> = match Self::fractional_digits(text) {
+            0..=9 => text.parse(),
+            digits => [&text[..29], &text[20 + digits..]].concat().parse(),
         };
-        Some(Self(moment.as_microsecond()))
+        let moment = moment.map(|it| Self(it.as_microsecond()));
+        moment.ok().or_else(|| Self::parse_last(text))
+    }
+
+    /// The calendar's moments end before the last year does, so that each has a date in every place.
+    fn parse_last(text: &str) -> Option<Self> {
+        let earlier = ["9998", text.strip_prefix("9999")?].concat();
+        let earlier = Self::parse_any(&earlier)?;
+        Some(Self(earlier.0 + LAST_YEAR))
     }
 
     /// Microseconds since the Unix epoch.
@@ -77,8 +88,14 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(moment) => moment.fmt(formatter),
-            // Only a deadline can lie beyond what a calendar holds.
-            Err(_) => formatter.write_str("the end of time"),
+            Err(_) => match jiff::Timestamp::from_microsecond(self.0 - LAST_YEAR) {
+                Ok(moment) => {
+                    let text = moment.to_string().replacen("9998", "9999", 1);
+                    formatter.write_str(&text)
+                }
+                // Only a deadline can lie beyond what a calendar holds.
+                Err(_) => formatter.write_str("the end of time"),
+            },
         }
     }
 }
@@ -178,6 +195,23 @@ mod tests {
     }
 
     #[test]
+    fn the_last_days_of_the_calendar_are_moments_like_others() {
+        let second = |text: &str| Timestamp::parse(text).expect(text).0 / 1_000_000;
+        let before = second("9999-12-30T22:00:00Z");
+        for (text, later) in [
+            ("9999-12-30T22:00:01Z", 1),
+            ("9999-12-31T23:59:59Z", 93_599),
+            ("9999-12-31T23:59:59.999999Z", 93_599),
+            ("9999-12-31T23:59:59-01:00", 97_199),
+        ] {
+            assert_eq!(second(text), before + later, "{text}");
+        }
+        let last = Timestamp::parse("9999-12-31T23:59:59Z").expect("a moment");
+        assert_eq!(last.to_string(), "9999-12-31T23:59:59Z");
+        assert_eq!(last.plus_seconds(1).to_string(), "the end of time");
+    }
+
+    #[test]
     fn the_digits_of_a_fraction_are_counted() {
         for (text, digits) in [
             ("2026-05-24T14:22:24Z", 0),
@@ -217,6 +251,8 @@ mod tests {
             "2026-05-24T25:22:24Z",
             "2026-05-24T14:22:24Z\n",
             "2026-05-24T14:22:24é",
+            "9999-02-29T00:00:00Z",
+            "9999-12-32T00:00:00Z",
         ] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }

@@ -142,7 +142,13 @@ const MCP_AQL: &[Fault] = &[
     fault("AQL-3.3-1_another-code", 6, Violation),
     fault("AQL-3.3-1_no-reasons", 6, Violation),
     fault("AQL-3.3-1_another-operation", 6, Violation),
+    fault("AQL-3.3-1_danger-level-is-a-number", 6, Violation),
     fault("AQL-4.2-1_failure-without-message", 10, Violation),
+    fault(
+        "AQL-4.2-1_good-token-is-answered-with-nothing",
+        8,
+        Violation,
+    ),
     fault("AQL-7.1-2_used-token-has-expired", 10, Violation),
     fault("AQL-7.1-2_code-of-its-own", 10, Violation),
     fault(
@@ -478,6 +484,53 @@ fn what_runs_again_behind_an_older_state_is_no_good_verdict() {
     );
     let report = lint(&whole[..10].join("\n"), None).expect("it is a transcript");
     assert_eq!(report.verdict, Verdict::Conforming);
+}
+
+/// AQL-3.3-1: what is of another type is there, and called what it is.
+#[test]
+fn a_danger_level_that_is_a_number_is_not_called_missing() {
+    let text = read("mcp-aql", "invalid", "AQL-3.3-1_danger-level-is-a-number");
+    let report = lint(&text, None).expect("it is a transcript");
+    let message = &report.violations[0].message;
+    assert!(message.contains("danger_level is no string"), "{message}");
+}
+
+/// A name that stands twice in a line has no one meaning, and what was made of it is said.
+#[test]
+fn a_name_that_stands_twice_leaves_the_verdict_open() {
+    for (protocol, name, once, twice, line) in [
+        (
+            "mcp-aql",
+            "AQL-4.1-1_good-token-is-unknown",
+            "\"op\":\"call\"",
+            "\"op\":\"configure\",\"op\":\"call\"",
+            "\"op\" stands twice on line 5 (and 1 more",
+        ),
+        (
+            "pending-action",
+            "PA-5_denied-and-runs",
+            "\"decision\":\"deny\"",
+            "\"decision\":\"allow\",\"decision\":\"deny\"",
+            "\"decision\" stands twice on line 7",
+        ),
+    ] {
+        let text = read(protocol, "valid", name);
+        let lines = text.lines().map(|line| {
+            let is_request = line.contains("\"op\":");
+            let line = line.to_owned();
+            if is_request {
+                line.replace(once, twice)
+            } else {
+                line
+            }
+        });
+        let lines: Vec<_> = lines.collect();
+        let report = lint(&lines.join("\n"), None).expect("it is a transcript");
+        assert_eq!(report.verdict, Verdict::Inconclusive, "{}", words(&report));
+        let mut reasons = report.not_judged.iter().filter(|it| it.owed);
+        let reason = reasons.next().map(|it| it.reason.as_str());
+        assert!(reason.is_some_and(|it| it.contains(line)), "{reason:?}");
+    }
 }
 
 /// A session that nothing is about leaves the verdict open, as in streams of AAEP.

@@ -83,9 +83,25 @@ impl Monitor {
             "confirmation_message",
             "confirmation_token",
         ];
-        let missing = texts.into_iter().find(|name| details.text(name).is_none());
-        let missing = missing.or_else(|| details.texts("reasons").is_none().then_some("reasons"));
-        let missing = missing.or_else(|| error.text("message").is_none().then_some("message"));
+        let is_text = |name: &&str| details.text(name).is_some();
+        let other_type = "is no string";
+        let texts = texts.into_iter().find(|name| !is_text(name));
+        let texts = texts.map(|name| (name, details.has(name).then_some(other_type)));
+        let reasons = || {
+            let other = details.has("reasons").then_some("is no list of strings");
+            details
+                .texts("reasons")
+                .is_none()
+                .then_some(("reasons", other))
+        };
+        let message = || {
+            let other = error.has("message").then_some(other_type);
+            error
+                .text("message")
+                .is_none()
+                .then_some(("message", other))
+        };
+        let missing = texts.or_else(reasons).or_else(message);
         let other = [
             ("operation", &*call.operation),
             ("danger_level", call.level_word()),
@@ -93,12 +109,13 @@ impl Monitor {
         let other = other
             .into_iter()
             .find(|(name, called)| details.text(name).as_deref() != Some(called));
-        if let Some(name) = missing {
+        if let Some((name, other)) = missing {
+            let what = other.unwrap_or("is missing");
             accuse(
                 &rules::ISSUE_SHAPE,
                 exchange,
                 call,
-                format!("{name} is missing where a token is issued"),
+                format!("{name} {what} where a token is issued"),
                 found,
             );
         } else if let Some((name, _)) = other {

@@ -485,8 +485,17 @@ impl Monitor {
         weighed: &Weighed,
         found: &mut Found,
     ) {
-        let Some(response) = response(exchange).filter(|_| self.shows.has("respond")) else {
+        if !self.shows.has("respond") {
             return;
+        }
+        let Some(response) = response(exchange) else {
+            let why = weighed.faults.first();
+            let why = why.map_or_else(String::new, |it| format!(" ({})", it.why));
+            let message = format!(
+                "{:?} was called with a token{why}, and neither runs nor is the client told why not",
+                call.operation
+            );
+            return accuse(&rules::TOLD_NOTHING, exchange, call, message, found);
         };
         let error = response.object("error").unwrap_or_default();
         let code = error.text("code").unwrap_or_default();

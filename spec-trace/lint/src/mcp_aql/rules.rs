@@ -6,6 +6,8 @@ use crate::rules::{Rule, violation, warning};
 pub const RUNS_UNASKED: Rule = violation("AQL-1.3-1", &["AQL-1.3-2"]);
 /// A gated call without a token that gets none.
 pub const GETS_NO_TOKEN: Rule = violation("AQL-1.3-1", &[]);
+/// A gated call with a token that neither runs nor is told why.
+pub const TOLD_NOTHING: Rule = violation("AQL-4.2-1", &["AQL-1.3-2", "AQL-7.1-2"]);
 /// A call that runs otherwise than it was called.
 pub const RUNS_OTHERWISE: Rule = violation("AQL-1.2-3", &["AQL-3.2-1"]);
 
@@ -79,9 +81,10 @@ pub const NOT_LOGGED: Rule = violation("AQL-6.4-1", &["AQL-1.2-5"]);
 pub const NOT_WARNED: Rule = warning("AQL-5.1-6", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 34] = [
+pub const ALL: [&Rule; 35] = [
     &RUNS_UNASKED,
     &GETS_NO_TOKEN,
+    &TOLD_NOTHING,
     &RUNS_OTHERWISE,
     &UNKNOWN_TAKEN,
     &EXPIRED_TAKEN,

@@ -209,6 +209,20 @@ impl Announced {
         });
     }
 
+    /// The questions that are about calls which nobody had been asked about, and not about this one by what they say.
+    pub fn of_others(&self, event: &Event) -> Vec<usize> {
+        let Some(action) = Action::of(event) else {
+            return Vec::new();
+        };
+        let open = self.open.iter().filter_map(|early| match &early.tie {
+            Tie::To(tied) => Some(tied),
+            Tie::Open | Tie::Unclear => None,
+        });
+        let tied = open.chain(self.ran.iter().map(|ran| &ran.tied));
+        let others = tied.filter(|tied| action.fits(&tied.wording) == Fit::Not);
+        others.map(|tied| tied.number).collect()
+    }
+
     /// Judges an event of the open session, but for a question, which is handed to [`Self::asked`] when it is entered.
     pub fn event(
         &mut self,

@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Notes;
+use super::announced::Announced;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
@@ -104,9 +105,9 @@ impl Run {
     }
 
     /// A call with an acceptance of its own that others cannot have is like no other.
-    fn class(&self, number: usize) -> (CallClass, bool) {
+    fn class(&self, number: usize, asked: &BTreeSet<IdKinds>) -> (CallClass, bool) {
         let class = if self.accepted_unseen.is_empty() {
-            self.ids.class(self.relation)
+            self.ids.class(self.relation, asked)
         } else {
             CallClass::Alone(number)
         };
@@ -161,16 +162,18 @@ impl Authorisation {
     /// Judges an event of the open session. Yields the calls that were accused, and at its end those that may still be: they
     /// stand for the calls that their confirmations lead to, should those be accepted later.
     ///
-    /// `call` is what [`Confirmations::candidates`] says of the event, if it is a call.
+    /// `call` is what [`Confirmations::candidates`] says of the event, if it is a call; `announced` are the calls that nobody had
+    /// been asked about.
     pub fn event(
         &mut self,
         event: &Event,
-        call: &(Vec<usize>, Relation),
+        (call, announced): (&(Vec<usize>, Relation), &Announced),
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Vec<Accused> {
         let mut accused = self.settle(event, confirmations, notes);
         if let EventKind::Invoked { irreversible, .. } = &event.kind {
+            let call = (call, announced);
             accused.extend(self.called(event, *irreversible, call, confirmations, notes));
         }
         if matches!(event.kind, EventKind::Ended(_)) {
@@ -192,7 +195,7 @@ impl Authorisation {
     /// Accuses what no reply explained: none will come any more.
     pub fn give_up(&mut self, session: &str, confirmations: &Confirmations, notes: &mut Notes) {
         for (number, place) in std::mem::take(&mut self.deferred) {
-            self.accuse(number, &place, session, confirmations, notes);
+            self.accuse(number, (&place, session), &[], confirmations, notes);
         }
     }
 
@@ -216,6 +219,7 @@ impl Authorisation {
             };
             if before {
                 run.accepted_unseen.push(confirmation);
+                self.assigned.revive();
             }
             let (candidates, _) = confirmations.candidates(&run.ids, run.line);
             if !before || !self.assign(number, &candidates, confirmations, notes) {
@@ -237,7 +241,7 @@ impl Authorisation {
         &mut self,
         event: &Event,
         irreversible: bool,
-        (candidates, relation): &(Vec<usize>, Relation),
+        ((candidates, relation), announced): (&(Vec<usize>, Relation), &Announced),
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
@@ -278,10 +282,14 @@ impl Authorisation {
             self.give_up_the_oldest(notes);
             return None;
         }
+        let others = match relation {
+            Relation::Same(_) => Vec::new(),
+            Relation::Unknown | Relation::Different => announced.of_others(event),
+        };
         self.accuse(
             number,
-            &event.place.to_keep(),
-            event.session,
+            (&event.place.to_keep(), event.session),
+            &others,
             confirmations,
             notes,
         )
@@ -332,7 +340,7 @@ impl Authorisation {
         };
         let own = candidates.iter().copied();
         let own = own.filter(|index| explains(*index, &runs[number]));
-        let class = |number: usize| runs[number].class(number);
+        let class = |number: usize| runs[number].class(number, &confirmations.kinds);
         let edges = |number: usize| {
             let run = &runs[number];
             let (mut candidates, _) = confirmations.candidates(&run.ids, run.line);
@@ -387,17 +395,18 @@ impl Authorisation {
         }
         due.into_iter()
             .filter_map(|(number, place)| {
-                self.accuse(number, &place, event.session, confirmations, notes)
+                self.accuse(number, (&place, event.session), &[], confirmations, notes)
             })
             .collect()
     }
 
-    /// Accuses a call, unless a confirmation that is not kept any more may have explained it.
+    /// Accuses a call, unless a confirmation that is not kept any more may have explained it. Of the questions `others` it is
+    /// known that they are not about it.
     fn accuse(
         &mut self,
         number: usize,
-        place: &Place,
-        session: &str,
+        (place, session): (&Place, &str),
+        others: &[usize],
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
@@ -408,7 +417,8 @@ impl Authorisation {
             ids: run.ids.clone(),
             unasked,
         };
-        let (candidates, _) = confirmations.candidates(&run.ids, line);
+        let (mut candidates, _) = confirmations.candidates(&run.ids, line);
+        candidates.retain(|it| !others.contains(it));
         let (rule, message) = self.explain(&run, &candidates, confirmations);
         let concerned = !candidates.is_empty()
             || self

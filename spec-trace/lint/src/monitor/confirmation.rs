@@ -5,13 +5,14 @@
 //! happened and shrinks only when something must have.
 
 use super::checks::Check;
+use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft};
 use super::seen::hash;
 use crate::action_ids::ActionIds;
 use crate::agent_state::AgentState;
 use crate::finding::Place;
 use crate::memory::Memory;
-use crate::record::{Allowed, Decision, Event, EventKind, StatedOutcome};
+use crate::record::{Allowed, Decision, Event, EventKind, Risk, StatedOutcome};
 use crate::time::Timestamp;
 
 /// A set of outcomes.
@@ -19,6 +20,8 @@ use crate::time::Timestamp;
 pub struct Outcomes(u8);
 
 impl Outcomes {
+    /// None at all.
+    pub const NONE: Self = Self(0);
     /// Still open.
     pub const PENDING: Self = Self(1);
     /// Accepted, by reply or by default.
@@ -98,6 +101,8 @@ pub struct Confirmation {
     pub(super) perhaps_withdrawn: Option<u64>,
     /// The reply that decided it: line and time.
     pub answered: Option<(u64, Timestamp)>,
+    /// When that reply says that it was decided, and when it was received.
+    pub(super) decided: Option<(Timestamp, Option<Timestamp>)>,
     /// The last reply to it that had to be ignored: its line, and the check that it failed.
     pub ignored: Option<(u64, Check)>,
     /// Whether nothing says that the sender of that reply is known: then it may not have counted.
@@ -110,6 +115,8 @@ pub struct Confirmation {
     pub follow_up: FollowUp,
     /// What it does when nobody answers.
     pub default: Option<Decision>,
+    /// AAEP-6.4.1-1, AAEP-6.4.1-2: whether its default may be to accept.
+    default_may_accept: bool,
     /// When it was asked by the producer's clock.
     pub asked: Option<Timestamp>,
     /// When it runs out by that clock.
@@ -144,12 +151,15 @@ impl Confirmation {
             answerable_from: None,
             perhaps_withdrawn: None,
             answered: None,
+            decided: None,
             ignored: None,
             may_be_unanswered: false,
             overruled: None,
             modified: false,
             follow_up: FollowUp::Nothing,
             default: question.default,
+            default_may_accept: !question.irreversible
+                || !matches!(question.risk, Some(Risk::High | Risk::Medium)),
             asked: event.sent,
             deadline: after_timeout(event.sent),
             deadline_received: after_timeout(event.received),
@@ -172,12 +182,14 @@ impl Confirmation {
             answerable_from,
             perhaps_withdrawn,
             answered,
+            decided,
             ignored,
             may_be_unanswered,
             overruled,
             modified,
             follow_up,
             default,
+            default_may_accept,
             asked,
             deadline,
             deadline_received,
@@ -191,7 +203,8 @@ impl Confirmation {
             memory.line(line.unwrap_or_default());
         }
         memory.value(&(producer, ids, prose, possible, follow_up, default));
-        memory.value(&(asked, deadline, deadline_received, allowed));
+        memory.value(default_may_accept);
+        memory.value(&(asked, deadline, deadline_received, allowed, decided));
         memory.value(&(
             gave_token,
             said_accepted,
@@ -222,6 +235,39 @@ impl Confirmation {
             self.answerable_from
         };
         from.is_some_and(|from| from <= line)
+    }
+
+    /// AAEP-6.4-1: whether it was accepted by default for sure, some seconds of patience included: nobody has answered it, and
+    /// nothing else can have become of it.
+    pub(super) fn is_accepted_by_default(&self, now: Option<Timestamp>) -> bool {
+        let other = Outcomes::PENDING.or(Outcomes::ACCEPTED);
+        let ends = self.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
+        self.answered.is_none()
+            && self.closed.is_none()
+            && self.default == Some(Decision::Accept)
+            && self.default_may_accept
+            && self.possible.without(other) == Outcomes::NONE
+            && ends.is_some_and(|ends| now.is_some_and(|now| ends <= now))
+    }
+
+    /// Whether a call on `line` came before it was accepted, as far as the record shows. A reply that is recorded behind the
+    /// call may have come before it.
+    pub(super) fn is_accepted_after(
+        &self,
+        line: u64,
+        (sent, received): (Option<Timestamp>, Option<Timestamp>),
+    ) -> bool {
+        let Some((reply, _)) = self.answered else {
+            return self.acceptable_from.is_some_and(|from| line < from);
+        };
+        let Some((decided, arrived)) = self.decided.filter(|_| line < reply) else {
+            return false;
+        };
+        match (arrived, received, sent) {
+            (Some(arrived), Some(received), _) => received < arrived,
+            (_, _, Some(sent)) => sent < decided,
+            (_, _, None) => false,
+        }
     }
 
     /// Whether it was accepted: by a reply, or it may have been and the producer says so.

@@ -4,13 +4,15 @@
 //! those of which nothing has been heard. The others are forgotten, with what they could explain, and
 //! [`Confirmations::ask`] names them so that the other monitors forget them too.
 
+use std::collections::BTreeSet;
+
 use super::Notes;
 use super::checks::{Check, Effect, effect};
 use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
 use super::extension::{Extension, TimeLeft, late_reply};
 use super::ordered::Ordered;
 use super::seen::hash;
-use crate::action_ids::{ActionIds, IdHashes, Relation};
+use crate::action_ids::{ActionIds, IdHashes, IdKinds, Relation};
 use crate::agent_state::AgentState;
 use crate::memory::Memory;
 use crate::record::{Decision, Event, EventKind};
@@ -67,6 +69,8 @@ pub struct Confirmations {
     pub extended: u64,
     /// The line of the last acceptance with a token that nobody gave out.
     pub stray: u64,
+    /// The kinds of id that the questions have, those that are forgotten among them.
+    pub kinds: BTreeSet<IdKinds>,
 }
 
 /// A confirmation that is kept. It is boxed, for the others move up when it is forgotten; what they are searched by stands
@@ -92,6 +96,7 @@ impl Confirmations {
             unfollowed: Vec::new(),
             extended: 0,
             stray: 0,
+            kinds: BTreeSet::new(),
         }
     }
 
@@ -107,9 +112,10 @@ impl Confirmations {
             unfollowed,
             extended,
             stray,
+            kinds,
         } = self;
         memory.value(&(asked, replies, untouched, touched));
-        memory.value(&(ran_out, deadlines, unfollowed));
+        memory.value(&(ran_out, deadlines, unfollowed, kinds));
         memory.line(*extended);
         memory.line(*stray);
         memory.each(by_number.iter(), |memory, (number, kept)| {
@@ -237,6 +243,7 @@ impl Confirmations {
             hashes: confirmation.ids.hashes(),
             confirmation,
         };
+        self.kinds.insert(kept.confirmation.ids.kinds());
         self.untouched.insert(number, ());
         self.by_number.insert(number, kept);
         self.forget_one(room)
@@ -385,6 +392,7 @@ impl Confirmations {
         confirmation.modified |= content.modified;
         if confirmation.answered.is_none() {
             confirmation.answered = Some((reply.place.line, time));
+            confirmation.decided = Some((content.decided, reply.received));
             confirmation.may_be_unanswered = reply.sender == Sender::Unsaid;
             self.unfollowed.push(number);
         }

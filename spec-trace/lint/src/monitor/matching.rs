@@ -1,13 +1,24 @@
 //! Assigning calls to confirmations, each to at most one.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use super::ordered::Ordered;
 
 /// An assignment of left numbers to right numbers that grows one by one.
-#[derive(Debug, Default, Clone, Hash)]
+#[derive(Debug, Default, Clone)]
 pub struct Matching {
     left_of: Ordered<usize, usize>,
+    /// Right numbers that a search has reached in vain: they are taken, and who holds them can take no other, until somebody
+    /// may take more than before.
+    spent: BTreeSet<usize>,
+}
+
+/// What a search has reached says nothing that another would not find.
+impl Hash for Matching {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.left_of.hash(state);
+    }
 }
 
 impl Matching {
@@ -23,7 +34,13 @@ impl Matching {
 
     /// Forgets a right number, and yields the left one that was assigned to it.
     pub fn forget(&mut self, right: usize) -> Option<usize> {
+        self.revive();
         self.left_of.remove(right)
+    }
+
+    /// Takes in that a left number that is assigned may take more right ones than before.
+    pub fn revive(&mut self) {
+        self.spent.clear();
     }
 
     /// Assigns `left` as well, to the first of its `own` right numbers that is free, else by moving the others where that
@@ -58,8 +75,11 @@ impl Matching {
         let mut reached_from = BTreeMap::new();
         let mut greatest = BTreeMap::from([(class(left), left)]);
         let mut queue = VecDeque::from([left]);
+        let mut reached = BTreeSet::new();
         while let Some(from) = queue.pop_front() {
-            let rights = edges(from);
+            let mut rights = edges(from);
+            rights.retain(|right| !self.spent.contains(right));
+            reached.extend(rights.iter().copied());
             if let Some(free) = rights.iter().find(|right| !self.is_taken(**right)) {
                 reached_from.insert(*free, from);
                 self.shift(*free, left, &reached_from);
@@ -78,6 +98,7 @@ impl Matching {
                 }
             }
         }
+        self.spent.append(&mut reached);
         false
     }
 
@@ -121,6 +142,29 @@ mod tests {
         assert_eq!(matching.left_of(0), Some(2));
         assert!(!matching.assign(3, edges(3), CallClass::Alone, edges));
         assert_eq!(matching.left_of(0), Some(2));
+    }
+
+    /// Where one search found no room, the next is told at once; until somebody may take more.
+    #[test]
+    fn what_was_reached_in_vain_is_not_searched_again() {
+        let asked = std::cell::Cell::new(0);
+        let rights = std::cell::Cell::new(50);
+        let edges = |_| {
+            asked.set(asked.get() + 1);
+            (0..rights.get()).collect::<Vec<_>>()
+        };
+        let mut matching = Matching::default();
+        for left in 0..50 {
+            assert!(matching.assign(left, 0..50, CallClass::Alone, edges));
+        }
+        for (left, searches) in [(50, 51), (51, 1), (52, 1)] {
+            asked.set(0);
+            assert!(!matching.assign(left, 0..50, CallClass::Alone, edges));
+            assert_eq!(asked.get(), searches, "{left}");
+        }
+        rights.set(51);
+        matching.revive();
+        assert!(matching.assign(53, 0..50, CallClass::Alone, edges));
     }
 
     #[test]

@@ -66,8 +66,8 @@ pub struct Notes {
     pub withheld: Vec<NotJudged>,
     /// Calls that a confirmation explains, by how the two were tied.
     pub tied: BTreeMap<TiedBy, u64>,
-    /// The last line that could not be read.
-    pub unreadable: Option<u64>,
+    /// The last line that could not be read, of those that are listed, and the clause that this breaks.
+    pub unreadable: Option<(u64, &'static str)>,
     /// The first gap in the session that is being judged.
     pub gap: Option<Gap>,
     /// What lies before this line is not asked for: it is neither listed nor counted, so that it takes nobody's place.
@@ -78,8 +78,8 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Adds a finding. One that rests on something missing says so when an unreadable line may have held it, and is not
-    /// made when events of its session are known to be missing before it.
+    /// Adds a finding. One that rests on something missing is a consequence of an unreadable line that may have held it, and is
+    /// not made when events of its session are known to be missing before it.
     pub fn add(&mut self, mut finding: Finding) {
         if finding.line < self.silent_before {
             return;
@@ -90,11 +90,12 @@ impl Notes {
                 self.withhold(finding.clause, reason);
                 return;
             }
-            if let Some(line) = self.unreadable {
+            if let Some((line, clause)) = self.unreadable {
                 finding.message = format!(
                     "{} (line {line} could not be read and may have held what is missing)",
                     finding.message
                 );
+                finding.follows_from.get_or_insert((line, clause));
             }
         }
         let session = (finding.clause, finding.session.clone());
@@ -108,6 +109,13 @@ impl Notes {
         if *in_all <= KEPT_PER_CLAUSE {
             self.findings.push(finding);
         }
+    }
+
+    /// Adds what is wrong with a line that could not be read. Yields whether it is listed.
+    pub fn add_unreadable(&mut self, finding: Finding) -> bool {
+        let before = self.findings.len();
+        self.add(finding);
+        self.findings.len() > before
     }
 
     /// Notes what cannot be judged although it looks like a fault.

@@ -3,17 +3,22 @@
 //! Judged when the session completes. A session that errors or is cancelled takes its obligations with it (AAEP-6.8-2),
 //! and a question that is still open when its session ends ends with it.
 
+use std::collections::BTreeSet;
+
 use super::Notes;
 use super::authorisation::Accused;
 use super::confirmation::{Confirmation, FollowUp, Outcomes};
-use super::confirmations::Confirmations;
+use super::confirmations::{Confirmations, KEPT_OPEN, SLACK_SECONDS};
+use super::extension::Extension;
 use super::matching::Matching;
 use super::ordered::Ordered;
-use crate::action_ids::{ActionIds, CallClass, Relation};
+use super::timeout::Timeouts;
+use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::record::{Ending, Event, EventKind};
 use crate::rules::{self, Rule};
+use crate::time::Timestamp;
 
 /// The calls of one session that a decision may have led to.
 #[derive(Debug, Default, Clone)]
@@ -22,6 +27,8 @@ pub struct Resolution {
     calls: Ordered<usize, Box<Call>>,
     called: usize,
     used: Matching,
+    /// Whether a call was forgotten that was accused: there were more than are kept.
+    forgotten: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -29,6 +36,9 @@ struct Call {
     ids: ActionIds<'static>,
     relation: Relation,
     line: u64,
+    /// When it was made, by the producer's clock and by the recorder's.
+    moments: (Option<Timestamp>, Option<Timestamp>),
+    irreversible: bool,
     /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
     accused: bool,
     announces: Announces,
@@ -61,19 +71,22 @@ impl Resolution {
             calls,
             called,
             used,
+            forgotten,
         } = self;
-        memory.value(&(called, used));
+        memory.value(&(called, used, forgotten));
         memory.each(calls.iter(), |memory, (number, call)| {
             let Call {
                 ids,
-                // It tells the class.
-                relation: _,
+                relation,
                 line,
+                moments,
+                irreversible,
                 accused,
                 announces,
             } = &**call;
             memory.line(*line);
-            memory.value(&(number, ids, call.class(number), accused));
+            memory.value(&(number, ids, (ids.kinds(), relation), moments));
+            memory.value(&(irreversible, accused));
             match announces {
                 Announces::Before(line) => memory.line(*line),
                 Announces::Any | Announces::The(_) => memory.value(announces),
@@ -88,7 +101,7 @@ impl Resolution {
         event: &Event,
         accused: Vec<Accused>,
         call: &(Vec<usize>, Relation),
-        confirmations: &Confirmations,
+        (confirmations, timeouts): (&Confirmations, &Timeouts),
         notes: &mut Notes,
     ) {
         for Accused { line, ids, .. } in accused {
@@ -96,16 +109,21 @@ impl Resolution {
                 ids,
                 relation: Relation::Unknown,
                 line,
+                moments: (None, None),
+                irreversible: true,
                 accused: true,
                 announces: Announces::Any,
             });
         }
         match &event.kind {
-            EventKind::Invoked { .. } => self.called(event, call, confirmations),
-            EventKind::Ended(Ending::Completed) => self.completed(event, confirmations, notes),
+            EventKind::Invoked { .. } => self.called(event, call, confirmations, notes),
+            EventKind::Ended(Ending::Completed) => {
+                self.completed(event, (confirmations, timeouts), notes);
+            }
+            // A rejection may turn out to have been a withdrawal.
+            EventKind::StateChanged { .. } => self.used.revive(),
             EventKind::Started
             | EventKind::Ended(Ending::Errored | Ending::Cancelled)
-            | EventKind::StateChanged { .. }
             | EventKind::Completed { .. }
             | EventKind::Progress { .. }
             | EventKind::Output(_)
@@ -128,6 +146,8 @@ impl Resolution {
             ids: event.ids.to_keep(),
             relation,
             line: event.place.line,
+            moments: (event.sent, event.received),
+            irreversible: true,
             accused: true,
             announces: Announces::Any,
         });
@@ -160,6 +180,16 @@ impl Resolution {
         }
     }
 
+    /// Takes in that a reply was taken: what was rejected may have been accepted before.
+    pub fn replied(&mut self) {
+        self.used.revive();
+    }
+
+    /// Whether the question led to a call.
+    pub fn has_led_to_a_call(&self, number: usize) -> bool {
+        self.used.is_taken(number)
+    }
+
     /// A confirmation is forgotten, and with it the call that it led to.
     pub fn forget(&mut self, number: usize) {
         if let Some(call) = self.used.forget(number) {
@@ -170,8 +200,25 @@ impl Resolution {
     fn enter(&mut self, call: Call) -> usize {
         let number = self.called;
         self.called += 1;
+        if call.accused {
+            self.forget_accused();
+        }
         self.calls.insert(number, Box::new(call));
         number
+    }
+
+    /// No more of the calls that were accused are kept than questions are.
+    fn forget_accused(&mut self) {
+        let accused = self.calls.iter().filter(|(_, call)| call.accused);
+        let mut accused = accused.map(|(number, _)| number);
+        let oldest = accused.next();
+        if accused.count() + 1 < KEPT_OPEN {
+            return;
+        }
+        if let Some(oldest) = oldest {
+            self.calls.remove(oldest);
+            self.forgotten = true;
+        }
     }
 
     fn called(
@@ -179,71 +226,153 @@ impl Resolution {
         event: &Event,
         (candidates, relation): &(Vec<usize>, Relation),
         confirmations: &Confirmations,
+        notes: &mut Notes,
     ) {
         let number = self.enter(Call {
             ids: event.ids.to_keep(),
             relation: *relation,
             line: event.place.line,
+            moments: (event.sent, event.received),
+            irreversible: matches!(
+                event.kind,
+                EventKind::Invoked {
+                    irreversible: true,
+                    ..
+                }
+            ),
             accused: false,
             announces: Announces::Any,
         });
-        let calls = &self.calls;
-        let class = |number: usize| calls[number].class(number);
-        let wanted = |it: &Confirmation| it.possible != Outcomes::REJECTED;
-        let edges = |number: usize| calls[number].may_follow(confirmations, wanted);
-        let own = candidates.iter().copied();
-        let own = own.filter(|index| wanted(confirmations.kept(*index)));
-        let useful = self.used.assign(number, own, class, edges);
+        self.release(candidates, confirmations);
+        let useful = self.assign(number, confirmations);
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {
             self.calls.remove(number);
+            return;
+        }
+        let mut candidates = candidates.iter();
+        let question = candidates.find(|it| self.used.left_of(**it) == Some(number));
+        if let Some(question) = question {
+            self.calls[number].doubt_modified(confirmations.kept(*question), notes);
         }
     }
 
-    fn completed(&self, event: &Event, confirmations: &Confirmations, notes: &mut Notes) {
+    /// A call that is kept for a question and came before its acceptance makes room for one that came behind it.
+    fn release(&mut self, candidates: &[usize], confirmations: &Confirmations) {
+        for question in candidates {
+            let holder = self.used.left_of(*question);
+            let Some(call) =
+                holder.filter(|it| self.calls[*it].came_too_early(confirmations.kept(*question)))
+            else {
+                continue;
+            };
+            self.used.forget(*question);
+            if !self.assign(call, confirmations) {
+                self.calls.remove(call);
+            }
+        }
+    }
+
+    /// Assigns a call to a question that it may have come of.
+    fn assign(&mut self, number: usize, confirmations: &Confirmations) -> bool {
+        let calls = &self.calls;
+        let class = |number: usize| calls[number].class(number, &confirmations.kinds);
+        let wanted = |it: &Confirmation| it.possible != Outcomes::REJECTED;
+        let edges = |number: usize| calls[number].may_follow(confirmations, wanted);
+        self.used.assign(number, edges(number), class, edges)
+    }
+
+    fn completed(
+        &self,
+        event: &Event,
+        (confirmations, timeouts): (&Confirmations, &Timeouts),
+        notes: &mut Notes,
+    ) {
         let mut led_to = Matching::default();
+        let is_accepted = |it: &Confirmation| {
+            it.possible == Outcomes::ACCEPTED
+                || it.is_accepted_by_default(event.sent) && it.producer == event.producer
+        };
         for number in self.calls.keys() {
-            let class = |number: usize| self.calls[number].class(number);
-            let accepted = |it: &Confirmation| it.possible == Outcomes::ACCEPTED;
-            let edges = |number: usize| self.calls[number].may_follow(confirmations, accepted);
+            let class = |number: usize| self.calls[number].class(number, &confirmations.kinds);
+            let edges = |number: usize| self.calls[number].may_follow(confirmations, is_accepted);
             led_to.assign(number, edges(number), class, edges);
         }
         for (index, confirmation) in confirmations.all() {
-            let accepted = confirmation.possible == Outcomes::ACCEPTED;
             let fault = if confirmation.possible == Outcomes::REJECTED {
                 fault_of_rejection(confirmation)
-            } else if accepted && !led_to.is_taken(index) {
+            } else if is_accepted(confirmation) && !led_to.is_taken(index) {
                 // AAEP-A.4-3: an accepted action is called.
-                Some((
-                    &rules::ACCEPTED_AND_NOT_CALLED,
-                    "no tool.invoked came of it",
-                ))
+                let rule = if confirmation.answered.is_some() {
+                    &rules::ACCEPTED_AND_NOT_CALLED
+                } else {
+                    &rules::DEFAULT_NOT_CALLED
+                };
+                Some((rule, "no tool.invoked came of it"))
             } else {
+                if let Some(call) = led_to.left_of(index) {
+                    self.calls[call].doubt_order(confirmation, notes);
+                }
                 None
             };
-            let (Some((rule, what)), Some((reply, _))) = (fault, confirmation.answered) else {
-                continue;
-            };
-            let word = if accepted { "accepted" } else { "rejected" };
-            let message = format!(
-                "session.completed, and the question on line {} was {word} on line {reply} and {what}",
-                confirmation.place.line
-            );
-            if confirmation.may_be_unanswered {
-                notes.leave_open(
-                    rule.clause,
-                    event.place.line,
-                    may_not_count(&message, reply),
-                );
-                continue;
+            if let Some((rule, what)) = fault {
+                self.judge_fault(event, (index, rule, what), (confirmations, timeouts), notes);
             }
-            notes.add(Finding::new(
-                rule,
-                event.place,
-                Some(event.session),
-                message,
-            ));
         }
+    }
+
+    fn judge_fault(
+        &self,
+        event: &Event,
+        (index, rule, what): (usize, &'static Rule, &str),
+        (confirmations, timeouts): (&Confirmations, &Timeouts),
+        notes: &mut Notes,
+    ) {
+        let question = confirmations.kept(index);
+        let asked = question.place.line;
+        let accepted = question.possible != Outcomes::REJECTED;
+        let mut message = match (question.answered, question.deadline) {
+            (Some((reply, _)), _) => {
+                let word = if accepted { "accepted" } else { "rejected" };
+                format!(
+                    "session.completed, and the question on line {asked} was {word} on line {reply} and {what}"
+                )
+            }
+            // Of a question that stands as it stood, it is said that its default was never applied.
+            (None, Some(deadline)) if accepted && !confirmations.is_untouched(index) => format!(
+                "session.completed, and the timeout of the question on line {asked} ended at {deadline}, its default accepts, and {what}: it was not applied, or not carried out"
+            ),
+            (None, _) => return,
+        };
+        let early = self.used.left_of(index).map(|call| &self.calls[call]);
+        let early = early.filter(|call| accepted && call.came_too_early(question));
+        if let Some(call) = early {
+            message = format!(
+                "{message}; the call on line {} came before that: if it was of this action, it was made too early",
+                call.line
+            );
+        }
+        if accepted && self.forgotten {
+            let reason = format!(
+                "{message}, but more calls came without an acceptance than are kept, and one of them may be that call"
+            );
+            return notes.withhold(rule.clause, reason);
+        }
+        if let Some((reply, _)) = question.answered.filter(|_| question.may_be_unanswered) {
+            let reason = may_not_count(&message, reply);
+            return notes.leave_open(rule.clause, event.place.line, reason);
+        }
+        let mut finding = Finding::new(rule, event.place, Some(event.session), message);
+        if let Some(line) = timeouts.told(index) {
+            finding = finding.follows_from(line, rules::DEFAULT_FORGOTTEN.clause);
+        }
+        if early.is_some() {
+            finding = finding.and_also(&["AAEP-6.1-1"]);
+        }
+        let extension = confirmations.extension(question);
+        let is_over = |it: &Extension| event.sent.is_some_and(|now| it.is_over(now, SLACK_SECONDS));
+        let excuse = extension.filter(|it| question.answered.is_none() && !is_over(it));
+        notes.add_unless(excuse, finding);
     }
 }
 
@@ -256,11 +385,11 @@ pub fn may_not_count(message: &str, reply: u64) -> String {
 
 impl Call {
     /// A call that was accused is like no other: the acceptance for it may still come.
-    fn class(&self, number: usize) -> CallClass {
+    fn class(&self, number: usize, asked: &BTreeSet<IdKinds>) -> CallClass {
         if self.accused {
             CallClass::Alone(number)
         } else {
-            self.ids.class(self.relation)
+            self.ids.class(self.relation, asked)
         }
     }
 
@@ -280,8 +409,53 @@ impl Call {
         } else {
             confirmations.candidates(&self.ids, self.line).0
         };
-        candidates.retain(|index| wanted(confirmations.kept(*index)));
+        candidates.retain(|index| {
+            let question = confirmations.kept(*index);
+            wanted(question) && !self.came_too_early(question)
+        });
         candidates
+    }
+
+    /// Whether it came before the question was accepted. One that was accused is told for that.
+    fn came_too_early(&self, question: &Confirmation) -> bool {
+        !self.accused && question.is_accepted_after(self.line, self.moments)
+    }
+
+    /// AAEP-6.3.2-4: whether a modification is supported does not show, nor whether this is the call that it led to.
+    fn doubt_modified(&self, question: &Confirmation, notes: &mut Notes) {
+        let both = question.possible.may_be(Outcomes::ACCEPTED)
+            && question.possible.may_be(Outcomes::REJECTED);
+        let Some((reply, _)) = question.answered.filter(|_| question.modified && both) else {
+            return;
+        };
+        if self.is_taken_for_any() {
+            let reason = format!(
+                "the call on line {} may come of the reply on line {reply}, which modifies the action that was asked about on line {}: without support for that it rejects, and a recording would have to hold whether there is",
+                self.line, question.place.line
+            );
+            notes.leave_open("AAEP-6.3.2-4", self.line, reason);
+        }
+    }
+
+    /// Whether it may be any call: it can be undone, and names no question. Nothing else judges such a one.
+    fn is_taken_for_any(&self) -> bool {
+        !self.accused && !self.irreversible && !matches!(self.relation, Relation::Same(_))
+    }
+
+    /// AAEP-6.1-1: a call that is recorded before the reply that accepts it.
+    fn doubt_order(&self, question: &Confirmation, notes: &mut Notes) {
+        let Some(((reply, _), (decided, received))) = question.answered.zip(question.decided)
+        else {
+            return;
+        };
+        let is_told = received.is_some() && self.moments.1.is_some();
+        if self.is_taken_for_any() && self.line < reply && !is_told {
+            let reason = format!(
+                "the call on line {} is recorded before the reply on line {reply} which accepts its question, decided at {decided}: whether that had arrived does not show; a recording would have to hold when each was received (\"at\")",
+                self.line
+            );
+            notes.leave_open("AAEP-6.1-1", self.line, reason);
+        }
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Timeouts {
     missing: Vec<(Timestamp, Option<Extension>, Finding)>,
     /// Questions whose default is overdue unless it is applied at this very moment, for the same reason.
     overdue: Vec<(Timestamp, usize, Option<Extension>, Finding)>,
+    /// The questions of which it was said that their default is overdue, and on which line.
+    told: Ordered<usize, u64>,
 }
 
 /// What is due at a moment.
@@ -69,8 +71,13 @@ impl Timeouts {
             progress,
             missing,
             overdue,
+            told,
         } = self;
         memory.value(&(marks, progress));
+        memory.each(told.iter(), |memory, (number, line)| {
+            memory.value(&number);
+            memory.line(*line);
+        });
         memory.each(missing.iter(), |memory, (moment, excuse, finding)| {
             memory.line(finding.line);
             memory.value(&(finding.clause, moment, excuse.map(|it| it.until)));
@@ -174,9 +181,17 @@ impl Timeouts {
             if now <= moment && !applied && !matches!(event.kind, EventKind::Ended(_)) {
                 self.overdue.push((moment, number, excuse, finding));
             } else if !applied {
+                if excuse.is_none() {
+                    self.told.insert(number, finding.line);
+                }
                 notes.add_unless(excuse, finding);
             }
         }
+    }
+
+    /// The line on which it was said that the default of this question is overdue.
+    pub fn told(&self, number: usize) -> Option<u64> {
+        self.told.get(number).copied()
     }
 
     /// What is due by now to the questions of whoever put out this event.
@@ -204,6 +219,7 @@ impl Timeouts {
 
     /// Forgets a question.
     pub fn forget(&mut self, number: usize, confirmation: &Confirmation) {
+        self.told.remove(number);
         let (Some(asked), Some(deadline)) = (confirmation.asked, confirmation.deadline) else {
             return;
         };

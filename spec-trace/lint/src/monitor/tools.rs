@@ -4,6 +4,8 @@
 //! tool. A completion without id among several calls of its tool is kept as owed by one of them; which one is only known
 //! by those that complete under their own id.
 
+use std::collections::VecDeque;
+
 use super::Notes;
 use crate::finding::Finding;
 use crate::memory::Memory;
@@ -21,9 +23,9 @@ pub struct Tools {
 #[derive(Debug, Default, Clone)]
 struct InFlight {
     /// Lines of the calls without id, oldest first.
-    without_id: Vec<u64>,
+    without_id: VecDeque<u64>,
     /// Lines of the others by id, oldest first, and how many they are.
-    with_id: SmallMap<Vec<u64>>,
+    with_id: SmallMap<VecDeque<u64>>,
     with_id_count: usize,
     /// Completions without id that were not laid to one call.
     unassigned: usize,
@@ -38,7 +40,7 @@ impl InFlight {
     /// Takes out the oldest call with that id, and yields its line.
     fn complete(&mut self, id: &str) -> Option<u64> {
         let lines = self.with_id.get_mut(id)?;
-        let line = lines.remove(0);
+        let line = lines.pop_front()?;
         if lines.is_empty() {
             self.with_id.remove(id);
         }
@@ -48,7 +50,7 @@ impl InFlight {
 
     fn complete_any(&mut self) {
         if self.with_id.is_empty() {
-            self.without_id.remove(0);
+            self.without_id.pop_front();
         } else {
             self.unassigned += 1;
         }
@@ -56,7 +58,7 @@ impl InFlight {
 
     /// Lines of the calls that are still open. Where several could be, the youngest are named.
     fn open_lines(&self) -> impl Iterator<Item = u64> {
-        let mut lines: Vec<u64> = self.without_id.clone();
+        let mut lines: Vec<u64> = self.without_id.iter().copied().collect();
         lines.extend(self.with_id.values().flatten());
         lines.sort_unstable();
         lines.into_iter().skip(self.unassigned)
@@ -90,11 +92,11 @@ impl Tools {
                 let in_flight = self.in_flight.get_or_make(tool, InFlight::default);
                 match &event.ids.tool_call_id {
                     Some(id) => {
-                        let lines = in_flight.with_id.get_or_make(id, Vec::new);
-                        lines.push(event.place.line);
+                        let lines = in_flight.with_id.get_or_make(id, VecDeque::new);
+                        lines.push_back(event.place.line);
                         in_flight.with_id_count += 1;
                     }
-                    None => in_flight.without_id.push(event.place.line),
+                    None => in_flight.without_id.push_back(event.place.line),
                 }
             }
             EventKind::Completed { tool, .. } => self.completed(event, tool.as_deref(), notes),
@@ -171,7 +173,7 @@ impl Tools {
                 return true;
             }
             if !in_flight.without_id.is_empty() {
-                in_flight.without_id.remove(0);
+                in_flight.without_id.pop_front();
                 return true;
             }
         }

@@ -181,8 +181,8 @@ impl Monitor {
         }
     }
 
-    /// The actions of such a kind that what is asked concerns: the one that `of_one` names, or each where `of_all` is asked; with the end of a
-    /// session, each of that session.
+    /// The actions of such a kind that what is asked concerns: the one that `of_one` names, or each where `of_all` is asked, of the session
+    /// that it names if it does.
     fn concerned(
         &self,
         exchange: &Exchange<'_>,
@@ -190,23 +190,21 @@ impl Monitor {
         of_all: &str,
         is_such: impl Fn(&Action) -> bool,
     ) -> Vec<String> {
-        let is_such = |action: &Action| !action.is_forgotten && is_such(action);
-        let actions = &self.account.actions;
-        if exchange.op == of_all && of_all == "end_session" {
-            let session = exchange.request.text("session_id");
-            let of_it = session.and_then(|session| self.account.of_session.get(&session));
-            let of_it = of_it.into_iter().flatten();
-            let such = of_it.filter(|id| actions.get(*id).is_some_and(is_such));
-            return such.cloned().collect();
-        }
-        if exchange.op == of_all {
-            let such = actions.iter().filter(|(_, action)| is_such(action));
-            return such.map(|(id, _)| id.clone()).collect();
-        }
-        let asked = exchange.request.text("action_id");
-        let asked =
-            asked.filter(|id| exchange.op == of_one && actions.get(id).is_some_and(is_such));
-        asked.into_iter().collect()
+        let request = &exchange.request;
+        let (action, session) = (request.text("action_id"), request.text("session_id"));
+        let asked: Vec<&String> = match (exchange.op == of_all, session) {
+            (true, None) => self.account.actions.keys().collect(),
+            (true, Some(session)) => {
+                let of_session = self.account.of_session.get(&session);
+                of_session.into_iter().flatten().collect()
+            }
+            (false, _) => action.iter().filter(|_| exchange.op == of_one).collect(),
+        };
+        let is_such = |id: &&String| {
+            let action = self.account.actions.get(*id);
+            action.is_some_and(|it| !it.is_forgotten && is_such(it))
+        };
+        asked.into_iter().filter(is_such).cloned().collect()
     }
 
     fn decision(&self, exchange: &Exchange<'_>) -> Option<Decision> {

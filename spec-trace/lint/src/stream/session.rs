@@ -13,7 +13,7 @@ use crate::monitor::authorisation::Authorisation;
 use crate::monitor::checks::Check;
 use crate::monitor::clarifying::{Asked, Clarifications};
 use crate::monitor::clock::Clock;
-use crate::monitor::confirmation::{Confirmation, Outcomes};
+use crate::monitor::confirmation::{Confirmation, FollowUp, Outcomes};
 use crate::monitor::confirmations::{Confirmations, Replies, SLACK_SECONDS};
 use crate::monitor::extension::TimeLeft;
 use crate::monitor::lifecycle::Lifecycle;
@@ -214,7 +214,10 @@ impl OpenSession {
         for asked in self.clarifications.all() {
             let mut waiting = self.states.waiting();
             let unheeded = asked.unheeded(event.sent);
-            if let Some(reason) = unheeded.filter(|_| !waiting.any(|it| it == asked.producer)) {
+            // Whoever still waits though the timeout is over is told for that.
+            let mut is_left_open =
+                || asked.status.is_over() || !waiting.any(|it| it == asked.producer);
+            if let Some(reason) = unheeded.filter(|_| is_left_open()) {
                 notes.leave_open("AAEP-6.1-7", event.place.line, reason);
             }
         }
@@ -271,6 +274,8 @@ pub(super) struct ConfirmationMonitors {
     pub(super) authorisation: Authorisation,
     announced: Announced,
     pub(super) resolution: Resolution,
+    /// Whether a question was forgotten of which it is open what came of it.
+    forgot_open: bool,
 }
 
 impl ConfirmationMonitors {
@@ -282,6 +287,7 @@ impl ConfirmationMonitors {
             authorisation: Authorisation::default(),
             announced: Announced::default(),
             resolution: Resolution::default(),
+            forgot_open: false,
         }
     }
 
@@ -293,8 +299,9 @@ impl ConfirmationMonitors {
             authorisation,
             announced,
             resolution,
+            forgot_open,
         } = self;
-        memory.value(replies);
+        memory.value(&(replies, forgot_open));
         confirmations.remember(memory);
         timeouts.remember(memory);
         authorisation.remember(memory);
@@ -335,16 +342,21 @@ impl ConfirmationMonitors {
             | EventKind::Clarifying(_)
             | EventKind::Handoff => (Vec::new(), Relation::Unknown),
         };
-        let accused = self
-            .authorisation
-            .event(event, &call, &self.confirmations, notes);
+        let accused =
+            self.authorisation
+                .event(event, (&call, &self.announced), &self.confirmations, notes);
         if self.replies == Replies::Recorded {
             let (confirmations, resolution) = (&self.confirmations, &mut self.resolution);
             self.announced
                 .event(event, &accused, confirmations, resolution, notes);
         }
-        self.resolution
-            .event(event, accused, &call, &self.confirmations, notes);
+        self.resolution.event(
+            event,
+            accused,
+            &call,
+            (&self.confirmations, &self.timeouts),
+            notes,
+        );
         self.ask(event, asked?, room, notes)
     }
 
@@ -364,10 +376,29 @@ impl ConfirmationMonitors {
         }
         let forgotten = self.confirmations.ask(asked, room);
         let (number, confirmation) = forgotten?;
+        if !self.forgot_open && self.is_open(number, &confirmation) {
+            self.forgot_open = true;
+            let reason = format!(
+                "the session has asked so often that its first questions are not kept, and what came of the one on line {} does not show yet",
+                confirmation.place.line
+            );
+            notes.withhold("AAEP-A.7.6-1", reason);
+        }
         self.timeouts.forget(number, &confirmation);
         self.authorisation.forget(number, &confirmation);
         self.resolution.forget(number);
         confirmation.ids.token
+    }
+
+    /// Whether something may have to come of a question that has not come yet.
+    fn is_open(&self, number: usize, confirmation: &Confirmation) -> bool {
+        let is_followed = confirmation.follow_up == FollowUp::StateOrCall;
+        match confirmation.possible {
+            Outcomes::PENDING => true,
+            Outcomes::ACCEPTED => !self.resolution.has_led_to_a_call(number),
+            Outcomes::REJECTED => !is_followed,
+            _ => self.replies == Replies::Unseen && !is_followed,
+        }
     }
 }
 
@@ -408,10 +439,12 @@ impl OpenSession {
         let ConfirmationMonitors {
             confirmations,
             authorisation,
+            resolution,
             ..
         } = &mut self.recorded;
         let (decided, failed) =
             confirmations.reply(reply, content, (self.latest, elsewhere), notes);
+        resolution.replied();
         for number in decided {
             if confirmations
                 .kept(number)

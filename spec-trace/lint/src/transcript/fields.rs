@@ -1,7 +1,10 @@
 //! The members of a JSON object, each as it is written: what may be any JSON is not read until it is asked for.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::Deserializer;
+use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -10,24 +13,54 @@ use crate::surrogates::readable;
 
 /// The members of an object.
 #[derive(Debug, Clone, Default)]
-pub struct Fields<'a>(BTreeMap<String, &'a str>);
+pub struct Fields<'a> {
+    members: BTreeMap<String, &'a str>,
+    twice: Option<String>,
+}
+
+/// Reads the members of an object.
+struct Members;
+
+impl<'a> Visitor<'a> for Members {
+    type Value = Fields<'a>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut access: A) -> Result<Fields<'a>, A::Error> {
+        let mut fields = Fields::default();
+        while let Some((name, raw)) = access.next_entry::<String, &'a RawValue>()? {
+            if fields.members.insert(name.clone(), raw.get()).is_some() {
+                fields.twice.get_or_insert(name);
+            }
+        }
+        Ok(fields)
+    }
+}
 
 impl<'a> Fields<'a> {
     /// Those of this text; `None` where it is no object. Of two members of one name the last counts.
     pub fn parse(text: &'a str) -> Option<Self> {
-        let members: BTreeMap<String, &'a RawValue> = serde_json::from_str(text).ok()?;
-        let members = members.into_iter().map(|(name, raw)| (name, raw.get()));
-        Some(Self(members.collect()))
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let fields = reader.deserialize_map(Members).ok()?;
+        reader.end().ok()?;
+        Some(fields)
+    }
+
+    /// A name that stands in it more than once.
+    pub fn twice(&self) -> Option<&str> {
+        self.twice.as_deref()
     }
 
     /// Whether there is one of that name.
     pub fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.members.contains_key(name)
     }
 
     /// As it is written.
     pub fn raw(&self, name: &str) -> Option<&'a str> {
-        self.0.get(name).copied()
+        self.members.get(name).copied()
     }
 
     /// A string. Half of a surrogate pair in it is read as the character for what cannot be read.
@@ -68,7 +101,7 @@ impl<'a> Fields<'a> {
 
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.members.keys().map(String::as_str)
     }
 }
 

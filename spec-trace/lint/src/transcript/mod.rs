@@ -211,6 +211,8 @@ fn judge(
         exchanges: 0,
         state: State::Unknown,
         passed_over: None,
+        twice: None,
+        more_twice: 0,
         selected_from: None,
     };
     let mut found = Found::default();
@@ -233,6 +235,20 @@ fn judge(
     if let Some(line) = reading.passed_over {
         let reason = format!(
             "up to line {line} it goes on from something that was before it: a `reset` would begin anew"
+        );
+        not_judged.push(NotJudged {
+            clause: first_clause(protocol),
+            reason,
+            owed: true,
+        });
+    }
+    if let Some((line, name)) = &reading.twice {
+        let more = match reading.more_twice {
+            0 => String::new(),
+            more => format!(" (and {more} more such lines)"),
+        };
+        let reason = format!(
+            "the name {name:?} stands twice on line {line}{more}: which of the two counts does not show, and it was judged as if that were the last"
         );
         not_judged.push(NotJudged {
             clause: first_clause(protocol),
@@ -302,6 +318,9 @@ struct Reading {
     state: State,
     /// The last line that was not judged, as nobody knows in which state it began.
     passed_over: Option<u64>,
+    /// The first line with a name in it twice, and how many more there are.
+    twice: Option<(u64, String)>,
+    more_twice: u64,
     selected_from: Option<u64>,
 }
 
@@ -383,6 +402,11 @@ impl Reading {
         let fields = Fields::parse(text)
             .ok_or_else(|| Stop::Line(number, "it is no JSON object".to_owned()))?;
         self.records += 1;
+        match fields.twice() {
+            Some(_) if self.twice.is_some() => self.more_twice += 1,
+            Some(name) => self.twice = Some((number, name.to_owned())),
+            None => {}
+        }
         if fields.has("op") {
             let id = fields.raw("id").unwrap_or("null").to_owned();
             self.waiting.push_back((id, text.to_owned()));

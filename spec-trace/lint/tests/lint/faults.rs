@@ -69,6 +69,8 @@ AAEP-A.4-2_awaiting-input-to-the-end  AAEP-A.4-2 8 warning
 AAEP-A.4-2_no-state-after-rejection  AAEP-A.4-2 7 violation
 AAEP-A.4-2_nothing-came-of-a-question-and-no-replies-recorded  AAEP-A.4-2 5 violation
 AAEP-A.4-3_accepted-and-never-called  AAEP-A.4-3 7 violation
+AAEP-A.4-3_called-while-the-question-is-open-and-not-behind-its-acceptance  AAEP-A.4-3 9 violation
+AAEP-A.4-3_default-accepts-and-nothing-is-called  AAEP-A.4-3 7 violation
 AAEP-A.4-3_two-accepted-and-one-call  AAEP-A.4-3 12 violation
 AAEP-A.5-1_awaiting-input-to-the-end  AAEP-A.5-1 6 warning
 AAEP-A.5-1_clarification-while-thinking  AAEP-A.5-1 3 warning

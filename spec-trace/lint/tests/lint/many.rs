@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use countersign_lint::report::{LintReport, Verdict};
 use serde_json::{Value, json};
 
 use super::faults::faults;
@@ -89,6 +90,82 @@ fn a_session_that_never_stops_asking_is_judged_all_the_same() {
         let clause = if by_id { "AAEP-A.8-4" } else { "AAEP-6.3.5-1" };
         assert_eq!(places(&report.violations), [(clause, line)], "{by_id}");
     }
+}
+
+/// A session that asks `count` questions, and calls for all of them afterwards; each call has an id of its own, and what ties it
+/// to a question all of them have.
+fn asked_then_called(count: usize, ids: Value, replies: bool) -> Vec<String> {
+    let mut lines = busy_session(1, false);
+    let of = |line: &str, number: usize, change: &Value| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        if line["event_id"].is_string() {
+            line["event_id"] = json!(format!(
+                "evt_{number}x{}",
+                line["type"].as_str().map_or(0, str::len)
+            ));
+            line["extensions"] = json!({"countersign": change});
+        }
+        for (name, word) in [("reply_token", "rpl_"), ("tool_call_id", "call_")] {
+            if line[name].is_string() {
+                line[name] = json!(format!("{word}{number}"));
+            }
+        }
+        line.to_string()
+    };
+    let parts: Vec<String> = lines.drain(2..).collect();
+    for at in [0, 1, 3, 4].into_iter().filter(|at| replies || *at != 1) {
+        lines.extend((0..count).map(|number| of(&parts[at], number, &ids)));
+    }
+    lines.push(parts[2].clone());
+    lines
+}
+
+/// AAEP-A.7.4-1, AAEP-6.3.5-1, AAEP-A.4-3: very many questions at once, and then their calls. Searching among all that are kept for
+/// each of those would take minutes; what is forgotten is held against nobody, and said.
+#[test]
+fn more_questions_at_once_than_are_kept_cost_no_more_each_and_accuse_nobody() {
+    for (ids, replies) in [
+        (json!({"action": "pay"}), false),
+        (json!({"action": "pay"}), true),
+        (json!({}), true),
+    ] {
+        let lines = asked_then_called(1_500, ids.clone(), replies);
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        let found = report
+            .violations
+            .iter()
+            .filter(|it| it.clause != "AAEP-6.1-6");
+        let found: Vec<_> = found.map(|it| (it.clause, it.line, &it.message)).collect();
+        assert_eq!(found, [], "{ids} {replies}");
+        let forgotten = |reason: &str| reason.contains("first questions are not kept");
+        assert!(
+            report
+                .not_judged
+                .iter()
+                .any(|it| it.owed && forgotten(&it.reason)),
+            "{ids} {replies}: {:?}",
+            report.not_judged
+        );
+    }
+}
+
+/// AAEP-A.4-3, AAEP-A.7.6-1: a question that is accepted, led to no call, and is not kept any more.
+#[test]
+fn what_came_of_a_question_that_is_forgotten_is_said_to_be_open() {
+    let lines = busy_session(700, true);
+    let report = lint_bytes(lines.join("\n").as_bytes());
+    assert_eq!(report.verdict, Verdict::Inconclusive);
+    let is_told = |report: &LintReport| {
+        let mut reasons = report.not_judged.iter().map(|it| &it.reason);
+        reasons.any(|it| it.contains("first questions are not kept"))
+    };
+    assert!(!is_told(&report), "{:?}", report.not_judged);
+    let mut lines = lines;
+    // Without the call of the first question, and its completion.
+    lines.drain(5..7);
+    let report = lint_bytes(lines.join("\n").as_bytes());
+    assert_eq!(places(&report.violations), []);
+    assert!(is_told(&report), "{:?}", report.not_judged);
 }
 
 /// AAEP-6.3.4-4, AAEP-A.7.4-1, AAEP-6.3.5-1: of ten thousand sessions that go on beside each other three have a fault late

@@ -511,6 +511,157 @@ fn a_clarification_of_which_nothing_came_is_said_to_be_open() {
     );
     let heeded = asked().state("thinking", "deciding").ends();
     assert!(!is_open(&heeded, "AAEP-6.1-7", ""));
+    // A producer that still waits is warned of that, and has not shown to have heard the reply either.
+    let stream = Stream::new().state("idle", "awaiting_input");
+    let stream = stream.event("awaiting.clarification", question.clone());
+    let waits = stream.reply("call_1", "", answer.clone(), json!({}));
+    let report = waits.wait(90).ends();
+    assert_eq!(places(&report.warnings), [("AAEP-A.5-1", 5)]);
+    assert!(
+        is_open(&report, "AAEP-6.1-7", "a valid reply came"),
+        "{:?}",
+        report.not_judged
+    );
+}
+
+/// A question about what can be undone that names no id, and a call of such a thing, before its answer or behind it.
+fn by_order(call_first: bool, changes: Value, wrapper: Value) -> LintReport {
+    let question = json!({"risk_level": "low", "irreversible": false, "extra_context": null});
+    let stream = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", question);
+    let call = |stream: Stream| {
+        stream
+            .call("call_9", reversible())
+            .completed("call_9", "success")
+    };
+    let stream = if call_first { call(stream) } else { stream };
+    let stream = stream.reply("call_1", "accept", changes, wrapper);
+    let stream = if call_first { stream } else { call(stream) };
+    stream.state("awaiting_input", "thinking").ends()
+}
+
+/// AAEP-A.4-3, AAEP-6.1-1: a call while the question is open is not the one that its acceptance leads to; where it may have arrived
+/// before the call, that is said.
+#[test]
+fn a_call_before_the_acceptance_does_not_pay_for_it() {
+    let known = json!({"sender": "known"});
+    let report = by_order(true, json!({}), known.clone());
+    assert_eq!(places(&report.violations), [("AAEP-A.4-3", 8)]);
+    assert!(report.violations[0].also.contains(&"AAEP-6.1-1"));
+    assert!(report.violations[0].message.contains("line 4"));
+    let decided = json!({"timestamp": "2026-05-24T14:00:00.310Z"});
+    let report = by_order(true, decided, known.clone());
+    assert_eq!(places(&report.violations), []);
+    assert!(
+        is_open(&report, "AAEP-6.1-1", "line 4"),
+        "{:?}",
+        report.not_judged
+    );
+    let report = by_order(false, json!({}), known);
+    assert_eq!(places(&report.violations), []);
+    assert!(!is_open(&report, "AAEP-6.1-1", ""));
+}
+
+/// AAEP-A.4-3: of several calls while questions are open and several behind their acceptance, the later ones count.
+#[test]
+fn calls_behind_the_acceptances_are_counted_and_not_those_before() {
+    for (calls, found) in [(3, vec![]), (2, vec![("AAEP-A.4-3", 18)])] {
+        let mut stream = Stream::new().state("idle", "awaiting_input");
+        let ids = ["call_1", "call_2", "call_3"];
+        for id in ids {
+            let question = json!({
+                "risk_level": "low", "irreversible": false, "extra_context": null, "action": format!("Call {id}"),
+            });
+            let other = json!({"irreversible": false, "risk_level": "low", "tool": "read", "tool_call_id": format!("r{id}")});
+            stream = stream.asked(id, question).call("", other);
+            stream = stream.event(
+                "tool.completed",
+                json!({"tool": "read", "tool_call_id": format!("r{id}"), "status": "success"}),
+            );
+        }
+        for id in ids {
+            stream = stream.reply(id, "accept", json!({}), json!({"sender": "known"}));
+        }
+        for id in &ids[..calls] {
+            stream = stream.call(id, reversible()).completed(id, "success");
+        }
+        let report = stream.state("awaiting_input", "thinking").ends();
+        let violations: Vec<_> = places(&report.violations);
+        let line = |line| if calls == 2 { line + 2 } else { line };
+        let found: Vec<_> = found
+            .into_iter()
+            .map(|(clause, at)| (clause, line(at)))
+            .collect();
+        assert_eq!(violations, found, "{calls}");
+    }
+}
+
+/// AAEP-6.3.2-4: a call of what can be undone, behind a reply that modifies it.
+#[test]
+fn a_call_that_a_modification_may_have_led_to_is_said_to_be_open() {
+    let changes = json!({"modified_action": {"to": "another"}});
+    let report = by_order(false, changes, json!({"sender": "known"}));
+    assert_eq!(places(&report.violations), []);
+    assert!(
+        is_open(&report, "AAEP-6.3.2-4", "line 5"),
+        "{:?}",
+        report.not_judged
+    );
+}
+
+/// AAEP-A.4-3, AAEP-6.4-1: nothing came of a default that accepts. Where it is said already that it is overdue, that follows; and what
+/// must not accept by default is not held to it.
+#[test]
+fn a_default_that_accepts_leads_to_its_call() {
+    let thinking = |stream: Stream| stream.wait(95).state("awaiting_input", "thinking").ends();
+    let report = thinking(low("accept"));
+    assert_eq!(places(&report.violations), [("AAEP-A.4-3", 6)]);
+    let progress = || json!({"progress": {"percent": 5}});
+    let overdue = low("accept")
+        .wait(125)
+        .event("progress.updated", progress());
+    let overdue = overdue.event("progress.updated", progress());
+    let report = thinking(overdue);
+    assert_eq!(places(&report.violations), [("AAEP-6.4-1", 5)]);
+    let consequences = &report.violations[0].consequences;
+    assert_eq!(places(consequences), [("AAEP-A.4-3", 8)]);
+    let stranger = json!({"sender": "stranger"});
+    let high = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", json!({"default_decision": "accept"}))
+        .reply("call_0", "accept", json!({}), stranger);
+    let report = thinking(high);
+    assert_eq!(places(&report.violations), [("AAEP-6.4.1-1", 3)]);
+    // A change of state before the timeout may have withdrawn the question.
+    let withdrawn = low("accept").state("awaiting_input", "thinking").wait(95);
+    let report = withdrawn.state("thinking", "deciding").ends();
+    assert_eq!(places(&report.violations), []);
+}
+
+/// AAEP-A.8-4, AAEP-A.8-5: three calls that come too early, each with a question behind it that only its words tie to it, and that is
+/// rejected: six faults.
+#[test]
+fn each_of_three_early_calls_is_told_from_the_questions_of_the_others() {
+    let mut stream = Stream::new().state("idle", "awaiting_input");
+    for number in 0..3 {
+        let id = format!("call_{number}");
+        let words = format!("to=user{number}");
+        let question =
+            json!({"extra_context": null, "action": format!("Call send_email with {words}")});
+        stream = stream
+            .call(&id, json!({"args_summary": words}))
+            .asked(&id, question);
+        let known = json!({"sender": "known"});
+        stream = stream.reply(&id, "reject", json!({}), known);
+        stream = stream.completed(&id, "success");
+    }
+    let report = stream.state("awaiting_input", "thinking").ends();
+    let two = |line| [("AAEP-A.8-4", line), ("AAEP-A.8-5", line + 3)];
+    assert_eq!(
+        places(&report.violations),
+        [two(3), two(7), two(11)].concat()
+    );
 }
 
 /// AAEP-A.7.4-1: a call on the line before its reply ran before it, unless the reply was recorded late.
@@ -599,6 +750,9 @@ fn silence_is_evidence_where_the_head_of_the_recording_says_so() {
     assert_eq!(places(&report.violations), [("AAEP-A.7.4-1", 6)]);
     let report = stream(json!({"type": "countersign.recording"}));
     assert_eq!(places(&report.violations), []);
+    // Another word says nothing, and is told.
+    let report = stream(json!({"type": "countersign.recording", "replies": "some"}));
+    assert_eq!(places(&report.violations), [("AAEP-EV-1", 1)]);
 }
 
 /// AAEP-6.3.4-9: a reply with a property that has no name is not told so by an answer without words.

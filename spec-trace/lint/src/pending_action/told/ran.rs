@@ -1,0 +1,116 @@
+//! What runs, and what is in doubt.
+
+use crate::pending_action::account::Phase;
+use crate::pending_action::{Monitor, Step, rules};
+use crate::transcript::{Fields, Found, differs};
+
+impl Monitor {
+    /// PA-3, PA-5, PA-7, PA-8: a call runs that was allowed, as it was proposed, and once. One that may run twice may do so behind a
+    /// restart.
+    pub(super) fn perform(&mut self, step: &mut Step<'_>, call: &Fields<'_>, found: &mut Found) {
+        let id = call.text("action_id").unwrap_or_default();
+        step.seen.insert((id.clone(), "perform".to_owned()));
+        for rule in [
+            &rules::DENIED_RUNS,
+            &rules::RUNS_AGAIN,
+            &rules::RUNS_OTHERWISE,
+        ] {
+            found.touch(rule);
+        }
+        let Some(action) = self.account.actions.get(&id) else {
+            if self.shows.has("event") {
+                self.accuse(
+                    &rules::NEVER_PROPOSED,
+                    step,
+                    &id,
+                    format!("{id:?} runs, which nobody has proposed"),
+                    found,
+                );
+            }
+            return;
+        };
+        if action.is_forgotten {
+            let is_settled = !matches!(action.phase, Phase::Pending | Phase::Allowed);
+            if let Some(line) = action.ran.or(is_settled.then_some(action.since)) {
+                self.runs_again.get_or_insert((step.exchange.line, line));
+            }
+            return;
+        }
+        let since = action.since;
+        let may_again = step.exchange.op == "restart"
+            && action.idempotent
+            && action.is_in_flight()
+            && !self.account.has_ended(action);
+        let fault = match (action.phase, action.ran) {
+            (Phase::Allowed, Some(_)) if may_again => None,
+            (Phase::Allowed, Some(line)) => Some((
+                &rules::RUNS_AGAIN,
+                format!("{id:?} runs again; it ran on line {line}"),
+            )),
+            (Phase::Allowed, None) => None,
+            (Phase::Pending, _) => Some((
+                &rules::UNDECIDED,
+                format!("{id:?} runs before it is decided"),
+            )),
+            (Phase::Denied, _) => Some((
+                &rules::DENIED_RUNS,
+                format!("{id:?} runs, which was denied on line {since}"),
+            )),
+            (Phase::Cancelled, _) => Some((
+                &rules::DENIED_RUNS,
+                format!("{id:?} runs, which was taken back on line {since}"),
+            )),
+            (Phase::Expired, _) => Some((
+                &rules::EXPIRED,
+                format!("{id:?} runs, which has expired on line {since}"),
+            )),
+        };
+        let tool = call.text("tool");
+        let is_other_tool = tool.is_some() && action.tool.is_some() && tool != action.tool;
+        let proposed = action.arguments.as_deref();
+        let are_other = call
+            .raw("arguments")
+            .zip(proposed)
+            .is_some_and(|(it, proposed)| differs(it, proposed));
+        if let Some((rule, message)) = fault {
+            self.accuse(rule, step, &id, message, found);
+        }
+        if is_other_tool {
+            self.accuse(
+                &rules::RUNS_OTHERWISE,
+                step,
+                &id,
+                format!("tool of {id:?} is not the one that was proposed"),
+                found,
+            );
+        }
+        if are_other {
+            self.accuse(
+                &rules::RUNS_OTHERWISE,
+                step,
+                &id,
+                format!("arguments of {id:?} are not those that were proposed"),
+                found,
+            );
+        }
+        self.with(&id, |action| action.ran = Some(step.exchange.line));
+    }
+
+    /// PA-10: behind a restart, what was released and has not come back is in doubt, and nothing else.
+    pub(super) fn in_doubt(&mut self, step: &mut Step<'_>, doubt: &Fields<'_>, found: &mut Found) {
+        let id = doubt.text("action_id").unwrap_or_default();
+        step.seen.insert((id.clone(), "in_doubt".to_owned()));
+        if self.is_unknown(step, &id, "in_doubt", found) {
+            return;
+        }
+        let is_so = step.exchange.op == "restart" && step.in_flight.contains(&id);
+        if !is_so {
+            let phase = self.account.actions[&id].phase;
+            let message = format!(
+                "{id:?} is told to be in doubt, which is {} and not in flight",
+                phase.words()
+            );
+            self.accuse(&rules::UNTRUE, step, &id, message, found);
+        }
+    }
+}
