@@ -1,7 +1,8 @@
 //! How fast implementations are driven: runs of the suite a second, in this process and over stdio, and the time to make a long run
 //! short.
 //!
-//! What the reference takes to answer is its own: `driving alone` is the same with its answers kept, so that it takes nothing.
+//! What is in this process is driven on all processors (`in process`), and for comparison on one (`on one thread`). What the reference
+//! takes to answer is its own: `driving alone` is the same on one thread with its answers kept, so that it takes nothing.
 
 use std::cell::{LazyCell, RefCell};
 use std::path::Path;
@@ -11,10 +12,11 @@ use std::time::Duration;
 
 use countersign_cli::serve::controls::Referred;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Run, Search, play};
+use countersign_conform::driven::{Run, Search, play, play_all};
 use countersign_conform::implementation::{Greeted, Implementation, Lost, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::side_by_side::processors;
 use countersign_conform::suite::{Suited, committed};
 use countersign_driver::{Answer, Protocol, Request, Response};
 use criterion::measurement::WallTime;
@@ -33,14 +35,15 @@ fn suite(criterion: &mut Criterion) {
     in_process::<PendingActionDriver>(&mut group);
     if let Some(command) = adapter("aaep.py", &[]) {
         let process = Process::new(command, ANSWERED_WITHIN);
-        driven::<AaepDriver, _>(&mut group, "over stdio", process);
+        driven::<AaepDriver, _>(&mut group, "over stdio", process, 1);
     }
     group.finish();
 }
 
 fn in_process<D: Referred + Suited>(group: &mut BenchmarkGroup<'_, WallTime>) {
     let reference = || D::reference(1);
-    driven::<D, _>(group, "in process", reference());
+    driven::<D, _>(group, "in process", reference(), processors());
+    driven::<D, _>(group, "on one thread", reference(), 1);
     let answers = Rc::new(RefCell::new(Vec::new()));
     let recorded = Recorded {
         implementation: reference(),
@@ -52,7 +55,7 @@ fn in_process<D: Referred + Suited>(group: &mut BenchmarkGroup<'_, WallTime>) {
         let _played = play::<D, _>(&mut partner, &run.steps, &judge, None);
     }
     let answers = answers.take();
-    driven::<D, _>(group, "driving alone", Kept { answers, next: 0 });
+    driven::<D, _>(group, "driving alone", Kept { answers, next: 0 }, 1);
 }
 
 /// An implementation whose answers are kept, the greeting first.
@@ -96,6 +99,7 @@ fn driven<D: Suited, I: Implementation<D::Protocol>>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     how: &str,
     implementation: I,
+    threads: usize,
 ) {
     let suite = committed::<D>();
     let runs: Vec<Run<D>> = suite.played().collect();
@@ -104,10 +108,8 @@ fn driven<D: Suited, I: Implementation<D::Protocol>>(
     group.throughput(Throughput::Elements(runs.len() as u64));
     group.bench_function(format!("{}, {how}", D::Protocol::NAME), |bencher| {
         bencher.iter(|| {
-            for run in &runs {
-                let played = play::<D, I>(&mut partner, &run.steps, &judge, None);
-                assert!(played.wrong.is_empty());
-            }
+            let all = play_all::<D, I>(&mut partner, &runs, &judge, threads);
+            assert!(all.iter().all(|played| played.wrong.is_empty()));
         });
     });
 }

@@ -118,22 +118,20 @@ pub(super) fn require_size_of_confirmation(
         ..
     } = &question.action;
     let session_id = &question.asked.session_id;
-    let description = (Field::Description, size(description));
+    let description = || (Field::Description, size(description));
     let asks = Told {
         identity,
         session_id,
         payload: question.awaiting_confirmation(),
         extension: None,
     };
-    let replies = (Field::AllowedReplies, size(&question.allowed_replies));
-    require_size(
-        asks,
-        &[
-            description,
+    require_size(asks, || {
+        [
+            description(),
             (Field::Consequence, size(consequence)),
-            replies,
-        ],
-    )?;
+            (Field::AllowedReplies, size(&question.allowed_replies)),
+        ]
+    })?;
     // However a reply rates what it makes of the action, no rating has longer words than this.
     let invoked = Payload::ToolInvoked {
         tool: Arc::clone(tool),
@@ -149,7 +147,7 @@ pub(super) fn require_size_of_confirmation(
         payload: invoked,
         extension: Some(question.resolution(ResolutionOutcome::Accepted)),
     };
-    require_size(tells, &[(Field::Tool, size(tool)), description])
+    require_size(tells, || [(Field::Tool, size(tool)), description()])
 }
 
 /// AAEP-EV-10: the event that asks for a clarification is not too large.
@@ -163,29 +161,36 @@ pub(super) fn require_size_of_clarification(
         payload: question.awaiting_clarification(),
         extension: None,
     };
-    let fields = [
-        (Field::Question, size(&question.text)),
-        (Field::Choices, size(&question.choices)),
-        (Field::DefaultResponse, size(&question.default_response)),
-    ];
-    require_size(asks, &fields)
+    require_size(asks, || {
+        [
+            (Field::Question, size(&question.text)),
+            (Field::Choices, size(&question.choices)),
+            (Field::DefaultResponse, size(&question.default_response)),
+        ]
+    })
 }
 
 /// AAEP-EV-10: the event is not too large, whatever its number in the session. `fields` are those that can make it so, each with what
 /// it takes.
-pub(super) fn require_size(told: Told<'_>, fields: &[(Field, usize)]) -> Result<(), Refusal> {
-    let event = Event::with_longest_number(told);
-    let longest = fields.iter().max_by_key(|(_, size)| *size);
-    match longest {
-        Some((field, _)) if size(&event) > MAX_EVENT_BYTES => Err(Refusal::EventTooLarge(*field)),
-        Some(_) | None => Ok(()),
+pub(super) fn require_size<const N: usize>(
+    told: Told<'_>,
+    fields: impl FnOnce() -> [(Field, usize); N],
+) -> Result<(), Refusal> {
+    if size(&Event::with_longest_number(told)) <= MAX_EVENT_BYTES {
+        return Ok(());
     }
+    let longest = fields().into_iter().max_by_key(|(_, size)| *size);
+    longest.map_or(Ok(()), |(field, _)| Err(Refusal::EventTooLarge(field)))
 }
+
+/// Few events take more bytes.
+const USUAL_EVENT_BYTES: usize = 1024;
 
 /// How many bytes it takes in JSON.
 pub(super) fn size(value: &(impl Serialize + ?Sized)) -> usize {
     // There is nothing in an event that JSON cannot hold.
-    serde_json::to_string(value).map_or(0, |json| json.len())
+    let mut json = Vec::with_capacity(USUAL_EVENT_BYTES);
+    serde_json::to_writer(&mut json, value).map_or(0, |()| json.len())
 }
 
 /// AAEP-EV-5: the event would be malformed.

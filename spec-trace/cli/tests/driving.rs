@@ -5,9 +5,20 @@ mod adapter;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
+use countersign_cli::answer::ReportFormat;
+use countersign_cli::differing::{Part, Report};
+use countersign_cli::serve::controls::{Control, Controlled, Referred};
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::Search;
+use countersign_conform::implementation::{Greeted, Implementation};
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::Suited;
+use countersign_conform::suite::party::{Answering, Party, ablated};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use uppsala::XsdValidator;
@@ -602,4 +613,65 @@ fn who_does_not_greet_has_no_plug() {
             error(&output)
         );
     }
+}
+
+/// What is said of this party, searched on so many threads.
+fn said_of<D: Suited>(party: impl Implementation<D::Protocol>, threads: usize) -> [String; 2] {
+    let mut search = Search::<D, _>::new(Greeted::new(party).expect("it greets"));
+    search.threads = threads;
+    search.shrinking = Duration::from_mins(2);
+    search.suite();
+    (1..=3).for_each(|seed| search.seeded(seed));
+    let part = Part {
+        seed: 1,
+        shard: (1, 1),
+        is_whole: true,
+    };
+    let files: Vec<_> = (0..search.divergences.len())
+        .map(|place| PathBuf::from(place.to_string()))
+        .collect();
+    let report = Report::of(&search, part, &files, |file| file.display().to_string());
+    [ReportFormat::Text, ReportFormat::Json].map(|format| report.answer(format).text)
+}
+
+/// What comes of the same search on one thread, on two and on three is the same.
+fn assert_same<T: PartialEq + std::fmt::Debug>(search: impl Fn(usize) -> T) -> T {
+    let one = search(1);
+    for threads in [2, 3] {
+        assert_eq!(search(threads), one, "on {threads} threads");
+    }
+    one
+}
+
+fn assert_threads_do_not_show<D: Referred + Answering>() {
+    let [_, json] = assert_same(|threads| said_of::<D>(D::reference(1), threads));
+    assert!(json.contains(r#""upholds""#), "{json}");
+    assert!(!json.contains(r#""violates""#), "{json}");
+    let control = Control::AllowAll;
+    let diverging = |threads| {
+        let reference = D::reference(1);
+        said_of::<D>(Controlled { control, reference }, threads)
+    };
+    let [_, json] = assert_same(diverging);
+    assert!(json.contains(r#""violates""#), "{json}");
+    // Here the search ends with the run in which enough is found.
+    let ended = ablated::<D>().step_by(3).map(|row| {
+        assert_same(|threads| {
+            let party = Greeted::new(Party::<D>::without(row)).expect("it greets");
+            let mut search = Search::<D, _>::new(party);
+            (search.threads, search.shrinking) = (threads, Duration::ZERO);
+            search.left_out(row.name);
+            let found = format!("{:?}", search.divergences);
+            (search.runs, search.calls, found)
+        })
+    });
+    let runs: BTreeSet<u64> = ended.map(|(runs, ..)| runs).collect();
+    assert!(runs.len() > 1, "{runs:?}");
+}
+
+#[test]
+fn the_report_is_the_same_on_any_number_of_threads() {
+    assert_threads_do_not_show::<PendingActionDriver>();
+    assert_threads_do_not_show::<McpAqlDriver>();
+    assert_threads_do_not_show::<AaepDriver>();
 }

@@ -125,7 +125,7 @@ fn found<D: Answering>() -> (
 ) {
     let (mut seen, mut unseen) = (BTreeMap::new(), Vec::new());
     let suite = committed::<D>();
-    for (row, _) in ablated::<D>() {
+    for row in ablated::<D>() {
         let shows = format!("without {}: ", row.name);
         let runs = suite.runs.iter();
         let runs = runs.filter(|run| run.shows.iter().any(|it| it.starts_with(&shows)));

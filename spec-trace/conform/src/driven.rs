@@ -21,10 +21,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::implementation::{Greeted, Implementation, Lost, Said};
+use crate::side_by_side::side_by_side;
 
 pub use declared::unsupported;
 pub(crate) use meaning::meaning;
-use others::Answer;
 pub use others::Others;
 pub(crate) use others::{places, without};
 pub use search::{Divergence, Search, identity};
@@ -34,14 +34,19 @@ pub type CallOf<D> = <<D as Driven>::Judge as Judge>::Call;
 /// What it puts out, as the judge knows it.
 pub type OutputOf<D> = <<D as Driven>::Judge as Judge>::Output;
 
+/// A word of a judge.
+pub trait Spoken: Clone + fmt::Debug + Send + Sync {}
+
+impl<T: Clone + fmt::Debug + Send + Sync> Spoken for T {}
+
 /// What the driver of an implementation keeps in a run: what was asked, and what it has seen of the answers.
 pub trait Driven: Clone + Sized {
     /// The protocol.
     type Protocol: Protocol;
     /// A step, as plain data.
-    type Step: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned;
+    type Step: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
     /// The judge of the protocol.
-    type Judge: Judge<Call: Clone + fmt::Debug, Output: Clone + fmt::Debug> + Clone;
+    type Judge: Judge<Call: Spoken, Output: Spoken> + Clone + Send + Sync;
     /// When a run begins, in milliseconds since the epoch.
     const START: i64;
     /// About so many bytes are a step.
@@ -179,6 +184,8 @@ pub const DRIVER: &str = "driver";
 /// What was asked in a run, and what came of it.
 #[derive(Clone, Debug)]
 pub struct Told<P: Protocol> {
+    /// The step of the run, counted from 0.
+    pub at: usize,
     /// The time, in milliseconds since the start of the run.
     pub after: i64,
     /// What was asked.
@@ -204,6 +211,7 @@ pub struct Wrong {
 type Shown<D> = (i64, CallOf<D>, Vec<OutputOf<D>>);
 
 /// What a run has come to.
+#[derive(Clone)]
 pub struct Played<D: Driven> {
     /// Every call, in order.
     pub told: Vec<Told<D::Protocol>>,
@@ -242,7 +250,40 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
     steps: &[D::Step],
     judge: &D::Judge,
-    mut others: Option<&mut Others<D>>,
+    others: Option<&mut Others<D>>,
+) -> Played<D> {
+    let played = driven_with(partner, steps, judge);
+    if let Some(others) = others {
+        others.try_run(partner.greeting(), steps, judge, &played);
+    }
+    played
+}
+
+/// Takes each of the runs with this implementation, or with more of the same on so many threads where there can be more; what each has
+/// come to, in the order of the runs.
+pub fn play_all<D: Driven, I: Implementation<D::Protocol>>(
+    partner: &mut Greeted<D::Protocol, I>,
+    runs: &[Run<D>],
+    judge: &D::Judge,
+    threads: usize,
+) -> Vec<Played<D>> {
+    let Some(make) = partner.maker().filter(|_| threads > 1) else {
+        let runs = runs.iter();
+        return runs
+            .map(|run| driven_with(partner, &run.steps, judge))
+            .collect();
+    };
+    let greeting: &Greeting<D::Protocol> = partner.greeting();
+    let begin = || Greeted::like(make(), greeting.clone());
+    side_by_side(threads, runs, begin, |partner, run| {
+        driven_with(partner, &run.steps, judge)
+    })
+}
+
+fn driven_with<D: Driven, I: Implementation<D::Protocol>>(
+    partner: &mut Greeted<D::Protocol, I>,
+    steps: &[D::Step],
+    judge: &D::Judge,
 ) -> Played<D> {
     let mut played = Played {
         told: Vec::new(),
@@ -252,9 +293,6 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
         wrong: Vec::new(),
         unsupported: BTreeSet::new(),
     };
-    if let Some(others) = &mut others {
-        others.begin();
-    }
     if let Err(lost) = partner.reset(D::START) {
         played.is_lost(0, lost);
         return played;
@@ -276,19 +314,11 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
                 continue;
             }
             Err(lost) => {
-                played.is_told(now, asked.op, Vec::new());
+                played.is_told(at, now, asked.op, Vec::new());
                 played.is_lost(at, lost);
                 return played;
             }
         };
-        if let Some(others) = &mut others {
-            others.try_all(&Answer {
-                driven: &driven,
-                judge: &judge,
-                asked: &asked,
-                outputs: &outputs,
-            });
-        }
         let kinds = || outputs.iter().map(|it| D::Protocol::kind(&it.what));
         if kinds().any(|it| it == OutputKind::Refused) {
             played.refused.insert(at);
@@ -298,7 +328,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
             played.ignored.insert(at);
         }
         let taken = driven.take(&asked.call, &outputs);
-        played.is_told(now, asked.op, outputs);
+        played.is_told(at, now, asked.op, outputs);
         let shown = match taken {
             Ok(shown) => shown.into_iter().flatten().collect::<Vec<_>>(),
             Err(unreadable) => {
@@ -384,9 +414,31 @@ impl<D: Driven> Played<D> {
         found.chain(of_all.map(|wrong| (wrong.finding.clause, wrong.calls)))
     }
 
-    fn is_told(&mut self, now: i64, op: Op<D::Protocol>, outputs: Vec<Output<D::Protocol>>) {
+    /// What was answered, be it readable or not.
+    fn answered(&self) -> &[Told<D::Protocol>] {
+        let is_lost = self.wrong.last().is_some_and(|it| it.lost.is_some());
+        let answered = if is_lost {
+            self.shown.len()
+        } else {
+            self.told.len()
+        };
+        &self.told[..answered]
+    }
+
+    fn is_told(
+        &mut self,
+        at: usize,
+        now: i64,
+        op: Op<D::Protocol>,
+        outputs: Vec<Output<D::Protocol>>,
+    ) {
         let after = now - D::START;
-        self.told.push(Told { after, op, outputs });
+        self.told.push(Told {
+            at,
+            after,
+            op,
+            outputs,
+        });
     }
 
     fn is_lost(&mut self, at: usize, lost: Lost) {

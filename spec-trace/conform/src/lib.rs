@@ -19,6 +19,7 @@ pub mod not_compared;
 pub mod pending_action;
 pub mod schedule;
 mod shrinking;
+pub mod side_by_side;
 pub mod steps;
 pub mod suite;
 pub mod wide;

@@ -52,8 +52,11 @@ pub trait Protocol: fmt::Debug + Clone + PartialEq {
 
 /// What can be written, read and described by a schema.
 pub trait Named:
-    fmt::Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema
+    fmt::Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema + Send + Sync
 {
 }
 
-impl<T: fmt::Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema> Named for T {}
+impl<T> Named for T where
+    T: fmt::Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema + Send + Sync
+{
+}

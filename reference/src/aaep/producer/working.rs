@@ -29,11 +29,12 @@ impl Call<'_> {
             risk_level: run.risk_level,
             irreversible: run.irreversible,
         };
-        let fields = [
-            (Field::Tool, size(&run.tool)),
-            (Field::ArgsSummary, size(&run.args_summary)),
-        ];
-        self.require_size(&session_id, &invoked, &fields)?;
+        self.require_size(&session_id, &invoked, || {
+            [
+                (Field::Tool, size(&run.tool)),
+                (Field::ArgsSummary, size(&run.args_summary)),
+            ]
+        })?;
         // AAEP-A.3-3
         let summary = "A tool is about to run.";
         self.enter(&session_id, AgentState::CallingTool, summary);
@@ -92,8 +93,9 @@ impl Call<'_> {
             position,
             complete: chunk.is_last,
         };
-        let fields = [(Field::Chunk, size(&chunk.text))];
-        self.require_size(session_id, &streaming, &fields)?;
+        self.require_size(session_id, &streaming, || {
+            [(Field::Chunk, size(&chunk.text))]
+        })?;
         // AAEP-A.3-3: while a tool runs the state says so.
         if !self.has_tool_running(session_id) {
             let summary = "Output is being written.";
@@ -144,7 +146,7 @@ impl Call<'_> {
             target_kind: handoff.target_kind,
             target_uri: handoff.target_uri,
         };
-        self.require_size(&handoff.session_id, &requested, &fields)?;
+        self.require_size(&handoff.session_id, &requested, || fields)?;
         let summary = "The session is being handed off.";
         self.enter(&handoff.session_id, AgentState::HandingOff, summary);
         self.emit(&handoff.session_id, requested, None);
@@ -152,11 +154,11 @@ impl Call<'_> {
     }
 
     /// AAEP-EV-10: the event would not be too large.
-    fn require_size(
+    fn require_size<const N: usize>(
         &self,
         session_id: &SessionId,
         payload: &Payload,
-        fields: &[(Field, usize)],
+        fields: impl FnOnce() -> [(Field, usize); N],
     ) -> Result<(), Refusal> {
         let told = Told {
             identity: &self.settings.identity,

@@ -10,8 +10,10 @@ use countersign_conform::driven::{Divergence, Driven, Run, Search};
 use countersign_conform::implementation::{Greeted, Implementation, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::party::{Answering, Party, ablated, unseen};
+use countersign_conform::side_by_side::{processors, side_by_side};
+use countersign_conform::suite::party::{Answering, Guard, Party, ablated, unseen};
 use countersign_driver::Protocol as _;
+use countersign_model::rules::GuardRow;
 use miette::{Context, IntoDiagnostic, miette};
 
 use super::diff_http::{self, HttpArgs};
@@ -156,12 +158,11 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     let partner = greeted::<D>(&args.command, args.timeout)?;
     is_judged::<D, _>(&partner)?;
     let controls = if args.controls {
-        let controls = Control::ALL.into_iter();
-        let controls = controls.map(|it| controlled::<D>(it, args.seed));
-        let ablated = ablated::<D>().map(|(row, party)| without(row.name, party));
-        controls
-            .chain(ablated)
-            .collect::<miette::Result<Vec<_>>>()?
+        let controls = Control::ALL.map(Wrong::OnPurpose).into_iter();
+        let controls: Vec<_> = controls.chain(ablated::<D>().map(Wrong::Without)).collect();
+        let caught = |(): &mut (), control: &Wrong<D>| control.caught(args.seed);
+        let caught = side_by_side(processors(), &controls, || (), caught);
+        caught.into_iter().collect::<miette::Result<Vec<_>>>()?
     } else {
         Vec::new()
     };
@@ -224,6 +225,22 @@ pub(super) fn is_judged<D: Driven, I: Implementation<D::Protocol>>(
     ))
 }
 
+/// A control that is to be caught.
+enum Wrong<D: Answering> {
+    OnPurpose(Control),
+    /// The model without this rule.
+    Without(&'static GuardRow<Guard<D>>),
+}
+
+impl<D: Referred + Answering> Wrong<D> {
+    fn caught(&self, seed: u64) -> miette::Result<Controlled> {
+        match self {
+            Self::OnPurpose(control) => controlled::<D>(*control, seed),
+            Self::Without(row) => without(row.name, Party::<D>::without(row)),
+        }
+    }
+}
+
 /// A control is given up on after so many runs.
 const CONTROL_RUNS: u64 = 200;
 
@@ -246,8 +263,9 @@ fn without<D: Answering>(rule: &str, party: Party<D>) -> miette::Result<Controll
     let greeted = Greeted::new(party);
     let greeted = greeted.map_err(|lost| miette!("the control {name} does not greet: {lost}"))?;
     let mut search = Search::<D, _>::new(greeted);
-    // Nobody is shown the run.
+    // Nobody is shown the run, and the controls are driven side by side.
     search.shrinking = Duration::ZERO;
+    search.threads = 1;
     search.left_out(rule);
     Ok(caught(name, &search))
 }

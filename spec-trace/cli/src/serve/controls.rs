@@ -5,7 +5,7 @@
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::Driven;
-use countersign_conform::implementation::{Implementation, Lost};
+use countersign_conform::implementation::{Implementation, Lost, Maker};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_driver::pending_action as asked_pending_action;
@@ -13,6 +13,7 @@ use countersign_driver::{Answer, Common, Op, Protocol, Request, Response};
 use countersign_driver::{aaep as asked_aaep, mcp_aql as asked_mcp_aql};
 use countersign_reference::{mcp_aql, pending_action};
 
+use super::Service;
 use super::aaep::{self, Aaep};
 use super::conversation::Conversation;
 use super::ids::Ids;
@@ -22,28 +23,61 @@ use super::pending_action::PendingAction;
 /// A protocol of which the reference can be driven in this process.
 pub trait Referred: Driven<Protocol: Decided> {
     /// The reference, drawing its identifiers from this seed.
-    fn reference(seed: u64) -> impl Implementation<Self::Protocol>;
+    fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static;
 }
 
 impl Referred for AaepDriver {
-    fn reference(seed: u64) -> impl Implementation<Self::Protocol> {
-        Conversation::new(Aaep::new(aaep::Settings::default(), Ids::of(Some(seed))))
+    fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static {
+        InProcess::new(seed, |ids| Aaep::new(aaep::Settings::default(), ids))
     }
 }
 
 impl Referred for McpAqlDriver {
-    fn reference(seed: u64) -> impl Implementation<Self::Protocol> {
-        Conversation::new(McpAql::new(
-            mcp_aql::Settings::default(),
-            Ids::of(Some(seed)),
-        ))
+    fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static {
+        InProcess::new(seed, |ids| McpAql::new(mcp_aql::Settings::default(), ids))
     }
 }
 
 impl Referred for PendingActionDriver {
-    fn reference(seed: u64) -> impl Implementation<Self::Protocol> {
-        let settings = pending_action::Settings::default();
-        Conversation::new(PendingAction::in_memory(settings, Ids::of(Some(seed))))
+    fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static {
+        let new = |ids| PendingAction::in_memory(pending_action::Settings::default(), ids);
+        InProcess::new(seed, new)
+    }
+}
+
+/// A service that is a new one in each run, so that what it answers, its identifiers among it, does not depend on the runs before.
+struct InProcess<S: Service> {
+    seed: u64,
+    new: fn(Ids) -> S,
+    conversation: Conversation<S>,
+}
+
+impl<S: Service> InProcess<S> {
+    fn new(seed: u64, new: fn(Ids) -> S) -> Self {
+        Self {
+            seed,
+            new,
+            conversation: Conversation::new(new(Ids::of(Some(seed)))),
+        }
+    }
+}
+
+impl<S: Service + 'static> Implementation<S::Protocol> for InProcess<S> {
+    fn start(&mut self) -> Result<(), Lost> {
+        self.conversation.start()
+    }
+
+    fn ask(&mut self, request: Request<S::Protocol>) -> Result<Response<S::Protocol>, Lost> {
+        if matches!(request.op, Op::Common(Common::Reset {})) {
+            let service = (self.new)(Ids::of(Some(self.seed)));
+            self.conversation.goes_on_with(service);
+        }
+        self.conversation.ask(request)
+    }
+
+    fn maker(&self) -> Option<Maker<Self>> {
+        let (seed, new) = (self.seed, self.new);
+        Some(Box::new(move || Self::new(seed, new)))
     }
 }
 
@@ -80,7 +114,7 @@ pub struct Controlled<I> {
     pub reference: I,
 }
 
-impl<P: Decided, I: Implementation<P>> Implementation<P> for Controlled<I> {
+impl<P: Decided, I: Implementation<P> + 'static> Implementation<P> for Controlled<I> {
     fn start(&mut self) -> Result<(), Lost> {
         self.reference.start()
     }
@@ -101,6 +135,15 @@ impl<P: Decided, I: Implementation<P>> Implementation<P> for Controlled<I> {
             (Control::DenyAll, Op::Own(op)) => P::decide(op, false),
         }
         self.reference.ask(request)
+    }
+
+    fn maker(&self) -> Option<Maker<Self>> {
+        let control = self.control;
+        let new = self.reference.maker()?;
+        Some(Box::new(move || Self {
+            control,
+            reference: new(),
+        }))
     }
 }
 

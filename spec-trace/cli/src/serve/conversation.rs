@@ -41,6 +41,11 @@ impl<S: Service> Conversation<S> {
         }
     }
 
+    /// Goes on with another service, to which nothing was said of what came before.
+    pub fn goes_on_with(&mut self, service: S) {
+        self.service = service;
+    }
+
     /// The one response to one request, or to what is none.
     pub fn respond(
         &mut self,

@@ -5,14 +5,15 @@
 //! are tried, but in a run that is there for a clause ([`Others::tries_for`]).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use countersign_driver::{Output, Protocol as _};
+use countersign_driver::{Greeting, Output, Protocol as _};
 use countersign_model::judge::Judge as _;
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::elsewhere::Elsewhere;
-use super::{Asked, Driven};
+use super::{Asked, Driven, Played, Told, at_reset};
 
 /// What could have been put out instead.
 #[derive(Clone)]
@@ -52,18 +53,46 @@ impl<D: Driven> Default for Others<D> {
 }
 
 /// An answer to a request, and what was known before it.
-pub(super) struct Answer<'a, D: Driven> {
-    pub driven: &'a D,
-    pub judge: &'a D::Judge,
-    pub asked: &'a Asked<D>,
-    pub outputs: &'a [Output<D::Protocol>],
+struct Answer<'a, D: Driven> {
+    driven: &'a D,
+    judge: &'a D::Judge,
+    asked: &'a Asked<D>,
+    outputs: &'a [Output<D::Protocol>],
 }
 
 impl<D: Driven> Others<D> {
-    /// At the start of a run.
-    pub(super) fn begin(&mut self) {
+    /// Has the judge say what he would have found in other answers than those that came in a run.
+    pub(super) fn try_run(
+        &mut self,
+        greeting: &Rc<Greeting<D::Protocol>>,
+        steps: &[D::Step],
+        judge: &D::Judge,
+        played: &Played<D>,
+    ) {
         self.last.clear();
         self.elsewhere.begin();
+        let mut judge = at_reset::<D>(judge);
+        let mut driven = D::begin(greeting);
+        let mut answered = played.answered().iter().peekable();
+        for (at, step) in steps.iter().enumerate() {
+            let Some(asked) = driven.ask(step) else {
+                continue;
+            };
+            let Some(Told { outputs, .. }) = answered.next_if(|told| told.at == at) else {
+                continue;
+            };
+            self.try_all(&Answer {
+                driven: &driven,
+                judge: &judge,
+                asked: &asked,
+                outputs,
+            });
+            let Ok(shown) = driven.take(&asked.call, outputs) else {
+                return;
+            };
+            let shown: Vec<_> = shown.into_iter().flatten().collect();
+            let _found = judge.see(asked.now, &asked.call, &shown);
+        }
     }
 
     /// The runs that come next are there for these clauses: in them all is tried until another answer is wrong by each.
@@ -72,7 +101,7 @@ impl<D: Driven> Others<D> {
     }
 
     /// Has a copy of the judge say what he would have found in other answers.
-    pub(super) fn try_all(&mut self, answer: &Answer<'_, D>) {
+    fn try_all(&mut self, answer: &Answer<'_, D>) {
         let op = answer.asked.op.name();
         let outputs = answer.outputs;
         let values = outputs.iter().map(serde_json::to_value);

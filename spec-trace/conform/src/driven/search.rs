@@ -10,9 +10,10 @@ use countersign_driver::Protocol;
 use countersign_model::judge::Finding;
 use sha2::{Digest, Sha256};
 
-use super::{Driven, Others, Played, Run, Taken, Told, Wrong, play};
+use super::{Driven, Others, Played, Run, Taken, Told, Wrong, play, play_all};
 use crate::implementation::{Greeted, Implementation};
 use crate::shrinking;
+use crate::side_by_side::{processors, side_by_side};
 use crate::suite::{Short, Suited, committed};
 
 /// What runs of an implementation have come to so far.
@@ -23,7 +24,7 @@ pub struct Search<D: Driven, I> {
     /// The way in which it is taken.
     reading: usize,
     /// The runs of the suite, once they were played, each with the clauses that it is there for.
-    suite: Vec<(Vec<String>, Run<D>)>,
+    suite: Vec<(Vec<String>, Run<D>, Played<D>)>,
     /// How many runs were played.
     pub runs: u64,
     /// How many calls were made in them, those of shrinking left out.
@@ -40,6 +41,8 @@ pub struct Search<D: Driven, I> {
     pub times: BTreeMap<&'static str, u64>,
     /// For so long a run is made shorter.
     pub shrinking: Duration,
+    /// On so many threads what can be done at once is: the same comes of it on any number.
+    pub threads: usize,
 }
 
 /// The shortest run that was found to break a clause.
@@ -64,6 +67,8 @@ const SHRINKING: Duration = Duration::from_secs(10);
 const AGAIN: u32 = 3;
 /// In so many runs it is tried which other answers would have been wrong.
 const TRIED: u64 = 200;
+/// So many runs for each thread are played before it is looked whether there are enough.
+const AT_ONCE: usize = 16;
 
 impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// Before the first run.
@@ -82,6 +87,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             guarded_by_host: BTreeSet::new(),
             times: BTreeMap::new(),
             shrinking: SHRINKING,
+            threads: processors(),
         }
     }
 
@@ -105,19 +111,19 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     {
         let suite = committed::<D>();
         let clauses = suite.runs.iter().map(Short::clauses);
-        let clauses = clauses.map(|it| it.map(str::to_owned).collect());
-        self.suite = clauses.zip(suite.played()).collect();
-        let all = self.tried();
+        let clauses = clauses.map(|it| it.map(str::to_owned).collect::<Vec<_>>());
+        let runs: Vec<Run<D>> = suite.played().collect();
         let mut found = self.nothing();
-        for played in &all {
-            self.is_found(played, &mut found);
-        }
+        let all = self.play_all(&runs);
+        self.are_found(&all, &mut found);
         self.take_best_reading(&found);
-        if self.reading > 0 {
-            let _the_same = self.tried();
-        }
+        let whole = clauses.zip(runs).zip(all);
+        self.suite = whole
+            .map(|((clauses, run), it)| (clauses, run, it))
+            .collect();
+        self.try_suite();
         let suite = std::mem::take(&mut self.suite);
-        for ((_, run), played) in suite.iter().zip(all) {
+        for (_, run, played) in &suite {
             self.note_unexplained(run, played);
         }
         self.suite = suite;
@@ -134,31 +140,41 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         let is_for = |it: &Short<D>| it.shows.iter().any(|it| it.starts_with(&rule));
         let runs = suite.runs.iter().zip(suite.played());
         let runs = runs.filter(|(short, _)| is_for(short));
-        self.play_until_found(runs.map(|(_, run)| run));
+        self.play_until_found(&runs.map(|(_, run)| run).collect::<Vec<_>>());
         if self.divergences.is_empty() {
             self.reading = 0;
-            self.play_until_found(suite.played());
+            self.play_until_found(&suite.played().collect::<Vec<_>>());
         }
     }
 
     /// Plays runs until no way to take the text is left that finds nothing in them.
-    fn play_until_found(&mut self, runs: impl Iterator<Item = Run<D>>) {
+    fn play_until_found(&mut self, runs: &[Run<D>]) {
         let mut found = self.nothing();
         let mut all = Vec::new();
-        for run in runs {
-            let judge = &self.readings[self.reading].0.judge;
-            let played = play::<D, I>(&mut self.partner, &run.steps, judge, None);
-            self.runs += 1;
-            self.is_found(&played, &mut found);
-            all.push((run, played));
-            if found.iter().all(|it| !it.is_empty()) {
-                break;
+        let at_once = match self.partner.maker() {
+            Some(_) if self.threads > 1 => AT_ONCE * self.threads,
+            Some(_) | None => 1,
+        };
+        'enough: for runs in runs.chunks(at_once) {
+            for (run, played) in runs.iter().zip(self.play_all(runs)) {
+                self.runs += 1;
+                self.are_found(std::slice::from_ref(&played), &mut found);
+                all.push((run, played));
+                if found.iter().all(|it| !it.is_empty()) {
+                    break 'enough;
+                }
             }
         }
         self.take_best_reading(&found);
         for (run, played) in all {
-            self.note_unexplained(&run, played);
+            self.note_unexplained(run, &played);
         }
+    }
+
+    /// Plays runs, as the text is taken now.
+    fn play_all(&mut self, runs: &[Run<D>]) -> Vec<Played<D>> {
+        let judge = &self.readings[self.reading].0.judge;
+        play_all(&mut self.partner, runs, judge, self.threads)
     }
 
     /// What each way to take the text has found in no run.
@@ -166,11 +182,17 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         vec![BTreeSet::new(); self.readings.len()]
     }
 
-    /// Adds what each way to take the text finds in a run.
-    fn is_found(&mut self, played: &Played<D>, found: &mut [BTreeSet<&'static str>]) {
-        self.is_played(played);
-        for (found, (taken, _)) in found.iter_mut().zip(&self.readings) {
-            found.extend(played.found_by(&taken.judge).into_keys());
+    /// Adds what each way to take the text finds in runs.
+    fn are_found(&mut self, all: &[Played<D>], found: &mut [BTreeSet<&'static str>]) {
+        all.iter().for_each(|played| self.is_played(played));
+        let finds = |(): &mut (), (taken, _): &(Taken<D::Judge>, bool)| {
+            let found = all.iter().flat_map(|it| it.found_by(&taken.judge));
+            found.map(|(clause, _)| clause).collect::<Vec<_>>()
+        };
+        let threads = if all.len() > 1 { self.threads } else { 1 };
+        let more = side_by_side(threads, &self.readings, || (), finds);
+        for (found, more) in found.iter_mut().zip(more) {
+            found.extend(more);
         }
     }
 
@@ -186,10 +208,11 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// Notes what is wrong in a run as the text is taken, unless a way to take it that fits explains it.
-    fn note_unexplained(&mut self, run: &Run<D>, mut played: Played<D>) {
-        if self.is_explained(&played) {
+    fn note_unexplained(&mut self, run: &Run<D>, played: &Played<D>) {
+        if self.is_explained(played) {
             return;
         }
+        let mut played = played.clone();
         let found = played.found_by(&self.readings[self.reading].0.judge);
         played
             .wrong
@@ -197,19 +220,17 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         self.note(run, played, 0);
     }
 
-    /// Plays the runs of the suite, for the clauses by which another answer would have been wrong as the text is taken now; what was
-    /// tried before, was by another way to take it.
-    fn tried(&mut self) -> Vec<Played<D>> {
+    /// Tries in the runs of the suite by which clauses another answer would have been wrong as the text is taken now; what was tried
+    /// before, was by another way to take it.
+    fn try_suite(&mut self) {
         self.others = Others::default();
         let judge = &self.readings[self.reading].0.judge;
-        let runs = self.suite.iter().map(|(clauses, run)| {
+        let greeting = self.partner.greeting();
+        for (clauses, run, played) in &self.suite {
             self.others.tries_for(clauses.iter().map(String::as_str));
-            let others = Some(&mut self.others);
-            play::<D, I>(&mut self.partner, &run.steps, judge, others)
-        });
-        let all = runs.collect();
+            self.others.try_run(greeting, &run.steps, judge, played);
+        }
         self.others.tries_for([]);
-        all
     }
 
     /// Plays a run that is not of a seed.
@@ -284,7 +305,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             played
                 .wrong
                 .retain(|it| found.contains_key(it.finding.clause));
-            let _the_same = self.tried();
+            self.try_suite();
         }
     }
 

@@ -31,7 +31,19 @@ pub trait Implementation<P: Protocol> {
     ///
     /// [`Lost`], where none came, or not one that can be read.
     fn ask(&mut self, request: Request<P>) -> Result<Response<P>, Lost>;
+
+    /// What makes more of the same, which are asked at the same time. Whoever has it answers in each run as if there had been none
+    /// before. None, where there is only the one.
+    fn maker(&self) -> Option<Maker<Self>>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
+
+/// Makes an implementation, wherever it is needed.
+pub type Maker<I> = Box<dyn Fn() -> I + Send + Sync>;
 
 /// Why an implementation cannot be asked any further.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +134,21 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
             id: 1,
             is_lost: false,
         })
+    }
+
+    /// What makes more of the same, if there can be more.
+    pub fn maker(&self) -> Option<Maker<I>> {
+        self.implementation.maker()
+    }
+
+    /// Another that has greeted like this, and does so again before it is asked anything.
+    pub(crate) fn like(implementation: I, greeting: Greeting<P>) -> Self {
+        Self {
+            implementation,
+            greeting: Rc::new(greeting),
+            id: 1,
+            is_lost: true,
+        }
     }
 
     /// Who it is, and what is judged of it.

@@ -19,7 +19,7 @@ use countersign_model::table::Tabled;
 use countersign_reference::time::Timestamp;
 
 use super::{ActionOf, StateOf, Suited, Taken, steps_taken};
-use crate::implementation::{Implementation, Lost};
+use crate::implementation::{Implementation, Lost, Maker};
 
 /// A driver that the model of its protocol can answer.
 pub trait Answering: Suited {
@@ -100,12 +100,11 @@ struct Step<D: Suited> {
 /// So many worlds are looked at for a step that is asked for.
 const MOST_WORLDS: usize = 2_000;
 
-/// The rules that are seen to be left out, each with the party that leaves it out.
-pub fn ablated<D: Answering>() -> impl Iterator<Item = (&'static GuardRow<Guard<D>>, Party<D>)> {
+/// The rules that are seen to be left out: of each [`Party::without`] is the party that leaves it out.
+pub fn ablated<D: Answering>() -> impl Iterator<Item = &'static GuardRow<Guard<D>>> {
     let rows = <Guard<D> as Tabled>::ROWS.iter();
     let is_unseen = |guard| D::UNSEEN.iter().any(|(unseen, _)| *unseen == guard);
-    let rows = rows.filter(move |row| row.free.is_none() && !is_unseen(row.guard));
-    rows.map(|row| (row, Party::without(row)))
+    rows.filter(move |row| row.free.is_none() && !is_unseen(row.guard))
 }
 
 /// The other rules, each with the reason why nobody sees that it is left out.
@@ -294,5 +293,13 @@ impl<D: Answering> Implementation<D::Protocol> for Party<D> {
             id: Some(request.id),
             answer,
         })
+    }
+
+    fn maker(&self) -> Option<Maker<Self>> {
+        let model = self.model.clone();
+        Some(Box::new(move || Self {
+            model: model.clone(),
+            run: None,
+        }))
     }
 }

@@ -15,7 +15,8 @@ use countersign_model::aaep::judge::{
 use countersign_reference::aaep::{EventId, ReplyToken, SessionId};
 use countersign_reference::time::Timestamp;
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::names::{self, Names};
@@ -29,13 +30,19 @@ pub(super) struct Read<'a> {
 impl Read<'_> {
     /// A member that is a text; empty where there is none.
     pub(super) fn text(&self, name: &str) -> &str {
-        let text = self.members.get(name).and_then(Value::as_str);
+        let text = self.members.get(name).and_then(Member::as_str);
         text.unwrap_or_default()
     }
 }
 
 /// The members of an event, by their names. There are few, and of two with the same name the last one counts.
-struct Members<'a>(Vec<(Cow<'a, str>, Value)>);
+struct Members<'a>(Vec<(Cow<'a, str>, Member<'a>)>);
+
+/// A member: a text lies where it is written unless it has an escape.
+enum Member<'a> {
+    Text(Cow<'a, str>),
+    Other(Value),
+}
 
 /// A name, which lies where it is written unless it has an escape.
 #[derive(Deserialize)]
@@ -72,10 +79,87 @@ pub(super) fn read<'a>(
 }
 
 impl Members<'_> {
-    fn get(&self, name: &str) -> Option<&Value> {
+    fn get(&self, name: &str) -> Option<&Member<'_>> {
         let mut from_last = self.0.iter().rev();
         let (_, member) = from_last.find(|(it, _)| it == name)?;
         Some(member)
+    }
+}
+
+impl Member<'_> {
+    fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// What is no text.
+    const fn other(&self) -> Option<&Value> {
+        match self {
+            Self::Text(_) => None,
+            Self::Other(value) => Some(value),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        match self {
+            Self::Text(text) => T::deserialize(BorrowedStrDeserializer::new(text)),
+            Self::Other(value) => T::deserialize(value),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Member<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OfMember)
+    }
+}
+
+/// Reads a member.
+struct OfMember;
+
+impl<'de> Visitor<'de> for OfMember {
+    type Value = Member<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Member<'de>, E> {
+        Ok(Member::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Member<'de>, E> {
+        Ok(Member::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_bool<E>(self, is: bool) -> Result<Member<'de>, E> {
+        Ok(Member::Other(Value::from(is)))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Member<'de>, E> {
+        Ok(Member::Other(Value::from(number)))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Member<'de>, E> {
+        Ok(Member::Other(Value::from(number)))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Member<'de>, E> {
+        Ok(Member::Other(Value::from(number)))
+    }
+
+    fn visit_unit<E>(self) -> Result<Member<'de>, E> {
+        Ok(Member::Other(Value::Null))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Member<'de>, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(items)).map(Member::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Member<'de>, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(object)).map(Member::Other)
     }
 }
 
@@ -89,7 +173,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 struct OfObject;
 
 impl<'de> Visitor<'de> for OfObject {
-    type Value = Vec<(Cow<'de, str>, Value)>;
+    type Value = Vec<(Cow<'de, str>, Member<'de>)>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
@@ -122,24 +206,21 @@ impl<'a> From<'a> {
     // AAEP-EV-1: the six required fields, of the right type. The type, whether it is critical, and its number.
     fn envelope(&self) -> Result<(&'a str, bool, Option<i64>), Wrong> {
         let is_context = |value: &Value| value.as_str() == Some(CONTEXT);
-        let contexts = self.0.get("@context").is_some_and(|value| match value {
-            Value::Array(all) => {
+        let contexts = self.0.get("@context").is_some_and(|member| match member {
+            Member::Text(text) => text == CONTEXT,
+            Member::Other(value) => value.as_array().is_some_and(|all| {
                 all.first().is_some_and(is_context) && all.iter().all(Value::is_string)
-            }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Object(_) => is_context(value),
+            }),
         });
-        let agent = self.0.get("producer").and_then(|it| it.get("agent_id"));
+        let producer = self.0.get("producer").and_then(Member::other);
+        let agent = producer.and_then(|it| it.get("agent_id"));
         let has_agent = agent
             .and_then(Value::as_str)
             .is_some_and(|it| !it.is_empty());
         let has_all = ["event_id", "session_id", "timestamp"]
             .iter()
-            .all(|name| self.0.get(name).is_some_and(Value::is_string));
-        let critical = match self.0.get("urgency").map(Value::as_str) {
+            .all(|name| self.0.get(name).and_then(Member::as_str).is_some());
+        let critical = match self.0.get("urgency").map(Member::as_str) {
             None | Some(Some("background" | "normal")) => false,
             Some(Some("critical")) => true,
             Some(_) => return Err(Malformed::Envelope),
@@ -148,7 +229,7 @@ impl<'a> From<'a> {
             None => None,
             Some(number) => Some(whole(number).ok_or(Malformed::Envelope)?),
         };
-        match self.0.get("type").and_then(Value::as_str) {
+        match self.0.get("type").and_then(Member::as_str) {
             Some(name) if contexts && has_agent && has_all => Ok((name, critical, sequence)),
             Some(_) | None => Err(Malformed::Envelope),
         }
@@ -230,7 +311,8 @@ impl<'a> From<'a> {
     }
 
     fn progress(&self) -> Result<Body, Wrong> {
-        let told = self.0.get("progress").and_then(Value::as_object);
+        let told = self.0.get("progress").and_then(Member::other);
+        let told = told.and_then(Value::as_object);
         let told = told.is_some_and(|told| {
             ["percent", "step", "total_steps", "description"]
                 .iter()
@@ -300,7 +382,7 @@ impl<'a> From<'a> {
 
     // AAEP-6.2-1, AAEP-6.2.1-1
     fn token(&self) -> Result<&'a str, Wrong> {
-        let token = self.0.get("reply_token").and_then(Value::as_str);
+        let token = self.0.get("reply_token").and_then(Member::as_str);
         let token = token.filter(|it| ReplyToken::parse(it).is_ok());
         token.ok_or(Malformed::Token)
     }
@@ -336,21 +418,23 @@ impl<'a> From<'a> {
     }
 
     fn maybe<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Wrong> {
-        let value = self.0.get(name).cloned();
-        value
-            .map(|value| serde_json::from_value(value).map_err(|_| Malformed::Payload))
+        let member = self.0.get(name);
+        member
+            .map(|member| member.read().map_err(|_| Malformed::Payload))
             .transpose()
     }
 }
 
 /// A whole number that is none below 0, also where it is written with a point, or as a text because it is large.
-fn whole(value: &Value) -> Option<i64> {
-    let text = value.as_str().map(str::to_owned);
-    let text = text.or_else(|| match value.as_f64() {
-        Some(double) if value.is_f64() && double.fract() == 0.0 => Some(format!("{double:.0}")),
-        Some(_) | None => value.is_number().then(|| value.to_string()),
-    });
-    text?.parse().ok().filter(|it| *it >= 0)
+fn whole(member: &Member<'_>) -> Option<i64> {
+    let number = match member {
+        Member::Text(text) => text.parse().ok(),
+        Member::Other(value) => value.as_i64().or_else(|| {
+            let double = value.as_f64().filter(|it| it.fract() == 0.0)?;
+            format!("{double:.0}").parse().ok()
+        }),
+    };
+    number.filter(|it| *it >= 0)
 }
 
 /// So many, each once.
