@@ -15,7 +15,7 @@ use crate::run::{Guarantee, Judge, Run, Step, Verdict};
 pub(super) const PASSAGES: &[Judge] = &[
     Judge {
         name: "6 opening",
-        judge: |run| irreversible_calls(run, |run, number, call| accepted(run, number, call)),
+        judge: |run| irreversible_calls(run, accepted),
     },
     Judge {
         name: "6.1",

@@ -35,7 +35,7 @@ pub(super) const PASSAGES: &[Judge] = &[
     },
     Judge {
         name: "6.3.2 modified: supported or a reject",
-        judge: |run| decided(run, |it| it.with_support()),
+        judge: |run| decided(run, with_support),
     },
     Judge {
         name: "6.3.2 modified: understood or a reject",
@@ -69,8 +69,7 @@ pub(super) const PASSAGES: &[Judge] = &[
         name: "6.3.4 check 6",
         judge: |run| {
             decided(run, |it| {
-                it.with_support()
-                    .filter(|_| it.is_allowed(it.reply.text("decision")))
+                with_support(it).filter(|_| it.is_allowed(it.reply.text("decision")))
             })
         },
     },
@@ -78,8 +77,7 @@ pub(super) const PASSAGES: &[Judge] = &[
         name: "6.3.4 check 6: as it counts",
         judge: |run| {
             decided(run, |it| {
-                it.with_support()
-                    .filter(|accept| it.is_allowed(as_word(*accept)))
+                with_support(it).filter(|accept| it.is_allowed(as_word(*accept)))
             })
         },
     },
@@ -223,6 +221,13 @@ fn tells_a_reject(step: &Step) -> bool {
         && (step.is("to_state", "thinking") || step.is("to_state", "deciding"))
 }
 
+/// 6.3.2: without support a reply with a modification is a reject.
+fn with_support(it: &Answer) -> Option<bool> {
+    let understood = it.question.get("~understands").as_array();
+    let supported = understood.is_some_and(|it| !it.is_empty());
+    said(it.reply).map(|accept| accept && (supported || !it.reply.has("modified_action")))
+}
+
 impl Answer<'_> {
     fn as_sent_if(&self, counts: bool) -> Option<bool> {
         said(self.reply).filter(|_| counts)
@@ -241,16 +246,6 @@ impl Answer<'_> {
         listed.map_or(decision == "accept" || decision == "reject", |listed| {
             listed.iter().any(|it| it == decision)
         })
-    }
-
-    /// 6.3.2: without support a reply with a modification is a reject.
-    fn with_support(&self) -> Option<bool> {
-        let supported = self
-            .question
-            .get("~understands")
-            .as_array()
-            .is_some_and(|it| !it.is_empty());
-        said(self.reply).map(|accept| accept && (supported || !self.reply.has("modified_action")))
     }
 
     /// A modification of which a member is not in this list of the question's is a reject.
@@ -338,8 +333,7 @@ fn a_list_with_reject_and_default(run: &Run) -> Verdict {
         ))
     }));
     let sent = decided(run, |it| {
-        it.with_support()
-            .filter(|_| it.is_allowed(it.reply.text("decision")))
+        with_support(it).filter(|_| it.is_allowed(it.reply.text("decision")))
     });
     together([listed, sent])
 }
