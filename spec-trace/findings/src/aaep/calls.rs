@@ -1,10 +1,12 @@
 //! What runs, and upon what: the opening of chapter 6, 6.1, 6.9, A.4, A.7.4, A.8.4; and the guarantees.
 //!
 //! Facts: `~wants` is the action that the sender of a reply decides about, where it is another than the question's; `~crash` and `~restart`
-//! are the producer's.
+//! are the producer's. `~ends` withdraws the question with that token, `~removes` takes it from the user's sight, `~grants` are seconds
+//! more.
 
 use serde_json::Value;
 
+use super::decisions::is_of_who_may_decide;
 use super::question_of;
 use super::questions::{
     asked, calls, deadline, kept, questions, replies_to, silence_accepts, together,
@@ -109,7 +111,7 @@ pub(super) const NOTHING_UNAPPROVED_RUNS: Guarantee = Guarantee {
             let approved = decisions(run, call.get("~runs"), number, "accept")
                 .next()
                 .is_some();
-            let by_silence = accepted_by_silence(run, number, call) && !is_irreversible(call);
+            let by_silence = !is_irreversible(call) && consents_by_silence(run, number, call);
             let must_be_asked = is_irreversible(call) || asked(run, number, call).is_some();
             must_be_asked && !approved && !by_silence
         })
@@ -137,12 +139,8 @@ pub(super) const AT_MOST_ONCE: Guarantee = Guarantee {
             let ran = run.before(number).filter(is_it);
             let ran = ran.filter(|(at, it)| asked(run, *at, it).is_some()).count();
             let asks = |(_, it): &(usize, &Step)| it.get("~asks") == call.get("~runs");
-            ran > 0
-                && ran
-                    >= questions(run)
-                        .take_while(|(at, _)| *at < number)
-                        .filter(asks)
-                        .count()
+            let questions = questions(run).take_while(|(at, _)| *at < number);
+            ran > 0 && ran >= questions.filter(asks).count()
         })
     },
 };
@@ -169,8 +167,7 @@ fn decisions<'a>(
         } else {
             asks
         };
-        let may =
-            question.is_none_or(|(_, it)| !it.has("~for") || it.get("~for") == reply.get("~by"));
+        let may = question.is_none_or(|(_, it)| is_of_who_may_decide(it, reply));
         reply.is("decision", decision) && may && wants == Some(action)
     });
     about.map(|(number, _)| number)
@@ -190,6 +187,26 @@ fn accepted(run: &Run, number: usize, call: &Step) -> bool {
 
 fn accepted_by_silence(run: &Run, number: usize, call: &Step) -> bool {
     asked(run, number, call).is_some_and(|(_, question)| silence_accepts(question, call.at))
+}
+
+/// Silence is consent where the question stood before the person for all of the time that was promised.
+fn consents_by_silence(run: &Run, number: usize, call: &Step) -> bool {
+    asked(run, number, call).is_some_and(|(asked, question)| {
+        let token = question.get("reply_token");
+        let since = || run.before(number).take_while(|(at, _)| *at > asked);
+        let ended = since().any(|(_, it)| {
+            let ends = ["session.completed", "session.errored", "session.cancelled"];
+            let withdrawn = ["~ends", "~removes"]
+                .iter()
+                .any(|name| it.has(name) && it.get(name) == token);
+            withdrawn || ends.contains(&it.text("event"))
+        });
+        let granted = since().filter(|(_, it)| it.get("reply_token") == token);
+        let granted: i64 = granted
+            .filter_map(|(_, it)| it.get("~grants").as_i64())
+            .sum();
+        !ended && silence_accepts(question, call.at - granted * 1000)
+    })
 }
 
 fn irreversible_calls(run: &Run, is_kept: fn(&Run, usize, &Step) -> bool) -> Verdict {

@@ -1,7 +1,7 @@
 //! What decides a question: 6.2.4, 6.3.1, 6.3.2, 6.3.4, 6.3.5, 6.4, 6.7.1, 6.9.
 //!
-//! Facts: `~for` of a question is the person who may decide it, `~by` of a reply the one who sends it. `~understands` of a question are
-//! the members of `modified_action` that its producer can read; a producer that reads none does not support modifications.
+//! Facts: `~for` of a question is the person who may decide it, `~by` of a reply the one who sends it, if not that one. `~understands`
+//! of a question are the members of `modified_action` that its producer can read; a producer that reads none does not support them.
 
 use serde_json::Value;
 
@@ -99,7 +99,11 @@ pub(super) const PASSAGES: &[Judge] = &[
     },
     Judge {
         name: "6.9 forged replies",
-        judge: |run| decided(run, |it| it.as_sent_if(it.is_of_who_may_decide())),
+        judge: |run| {
+            decided(run, |it| {
+                it.as_sent_if(is_of_who_may_decide(it.question, it.reply))
+            })
+        },
     },
     Judge {
         name: "schema, in words: an active subscription",
@@ -113,7 +117,9 @@ pub(super) const REPAIRS: &[Judge] = &[
         name: "AAEP-F9",
         judge: |run| {
             decided(run, |it| {
-                it.as_sent_if(is_authenticated(it.reply) && it.is_of_who_may_decide())
+                it.as_sent_if(
+                    is_authenticated(it.reply) && is_of_who_may_decide(it.question, it.reply),
+                )
             })
         },
     },
@@ -215,6 +221,11 @@ fn is_authenticated(reply: &Step) -> bool {
     !reply.has("from") || !reply.get("from").is_null()
 }
 
+/// Whether a reply is of the person who may decide; without `~by` it is.
+pub(super) fn is_of_who_may_decide(question: &Step, reply: &Step) -> bool {
+    !reply.has("~by") || question.get("~for") == reply.get("~by")
+}
+
 /// Whether this step tells the user that a question was decided against, or is taken back.
 fn tells_a_reject(step: &Step) -> bool {
     step.is("event", "state.changed")
@@ -287,10 +298,6 @@ impl Answer<'_> {
         replies_to(self.run, (self.asked, self.question), self.number)
             .next()
             .is_none()
-    }
-
-    fn is_of_who_may_decide(&self) -> bool {
-        !self.question.has("~for") || self.question.get("~for") == self.reply.get("~by")
     }
 
     fn names_an_active_subscription(&self) -> bool {

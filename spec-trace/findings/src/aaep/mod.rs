@@ -35,6 +35,7 @@ pub static TEXT: Text = Text {
         calls::A_REJECTED_ACTION_NEVER_RUNS,
         calls::AT_MOST_ONCE,
         questions::SILENCE_OF_NOBODY,
+        replies::AN_ANSWER_IS_TO_ITS_QUESTION,
     ],
 };
 

@@ -1,10 +1,8 @@
-//! What is asked, and how: 6.1, 6.2.2, 6.4.1, 6.5.5, A.5; and how a call is tied to what was asked.
+//! What is asked, and how: 6.1, 6.2.2, 6.4.1; and how a call is tied to what was asked.
 //!
 //! Facts: `~asks` is the action that a question is about and `~runs` the one that a call performs, whatever their texts say.
-//! `~depends_on` of a call is the token of the clarification that it needs. `~subscribes` and `~closes` name a subscription, `~able` that
+//! `~subscribes` and `~closes` name a subscription, `~able` that
 //! its user can answer; `~sends` is a question's token that goes to the subscription `~to`.
-
-use serde_json::Value;
 
 use crate::run::{Guarantee, Judge, Run, Step, Verdict};
 
@@ -23,44 +21,16 @@ pub(super) const PASSAGES: &[Judge] = &[
         },
     },
     Judge {
-        name: "6.1 clarification",
-        judge: |run| dependent_work(run, |_, _| true, |_| true),
-    },
-    Judge {
         name: "6.2.2 first rule",
         judge: unique_for_a_day,
     },
     Judge {
         name: "6.2.2 third rule",
-        judge: never_issued_again,
+        judge: |run| never_issued_again(run, &["awaiting.confirmation"]),
     },
     Judge {
         name: "6.4.1",
         judge: |run| every_question(run, |question| default_by_the_table(question, false)),
-    },
-    Judge {
-        name: "6.5.5 without kinds: any",
-        judge: |run| dependent_work(run, |kinds, response| fits(kinds, response, true), |_| true),
-    },
-    Judge {
-        name: "6.5.5 without kinds: none",
-        judge: |run| {
-            dependent_work(
-                run,
-                |kinds, response| fits(kinds, response, false),
-                |_| true,
-            )
-        },
-    },
-    Judge {
-        name: "A.5",
-        judge: |run| {
-            dependent_work(
-                run,
-                |_, _| true,
-                |question| question.has("default_response"),
-            )
-        },
     },
 ];
 
@@ -71,12 +41,8 @@ pub(super) const REPAIRS: &[Judge] = &[
         judge: named_by_an_id,
     },
     Judge {
-        name: "AAEP-F3",
-        judge: a_clarification_without_kinds_or_default,
-    },
-    Judge {
         name: "AAEP-F7",
-        judge: never_issued_again,
+        judge: |run| never_issued_again(run, &["awaiting.confirmation", "awaiting.clarification"]),
     },
     Judge {
         name: "AAEP-F8",
@@ -195,10 +161,11 @@ fn unique_for_a_day(run: &Run) -> Verdict {
     })
 }
 
-/// 6.2.2, third rule; mended (F7): a producer issues no token twice.
-fn never_issued_again(run: &Run) -> Verdict {
+/// 6.2.2, third rule: a producer does not use again the token of a confirmation; mended (F7): nor any other.
+fn never_issued_again(run: &Run, of_what: &[&str]) -> Verdict {
     with_its_token(run, |(_, earlier), (_, question)| {
-        earlier.get("producer") == question.get("producer")
+        of_what.contains(&earlier.text("event"))
+            && earlier.get("producer") == question.get("producer")
     })
 }
 
@@ -213,12 +180,17 @@ fn unique_in_a_session(run: &Run) -> Verdict {
     })
 }
 
-/// No question has the token of an earlier one with which it clashes.
+/// No question, for whatever, has the token of an earlier one with which it clashes.
 fn with_its_token(run: &Run, clash: impl Fn((usize, &Step), (usize, &Step)) -> bool) -> Verdict {
-    together(questions(run).map(|question| {
-        let mut earlier = questions(run).take_while(|(number, _)| *number < question.0);
+    let blocking = run
+        .steps()
+        .filter(|(_, step)| step.text("event").starts_with("awaiting."));
+    together(blocking.map(|question| {
+        let mut earlier = run.steps().take(question.0 - 1);
         let clashes = earlier.any(|it| {
-            it.1.get("reply_token") == question.1.get("reply_token") && clash(it, question)
+            it.1.text("event").starts_with("awaiting.")
+                && it.1.get("reply_token") == question.1.get("reply_token")
+                && clash(it, question)
         });
         kept(!clashes, question.0)
     }))
@@ -256,64 +228,6 @@ fn named_by_an_id(run: &Run) -> Verdict {
             ))
         })),
     ])
-}
-
-/// Whether a response is of one of the kinds; without kinds, whether any is.
-fn fits(kinds: &Value, response: &Value, without: bool) -> bool {
-    kinds.as_array().map_or(without, |kinds| {
-        kinds.iter().any(|kind| match kind.as_str() {
-            Some("yes_no") => response.is_boolean(),
-            Some("numeric") => response.is_number(),
-            _ => response.is_string(),
-        })
-    })
-}
-
-/// Work that depends on a clarification waits for a reply that fits, or for the timeout and what stands for an answer then.
-fn dependent_work(
-    run: &Run,
-    fits: fn(&Value, &Value) -> bool,
-    at_timeout: fn(&Step) -> bool,
-) -> Verdict {
-    let work = run.steps().filter(|(_, step)| step.has("~depends_on"));
-    together(work.filter_map(|(number, work)| {
-        let question = run.before(number).find(|(_, step)| {
-            step.is("event", "awaiting.clarification")
-                && step.get("reply_token") == work.get("~depends_on")
-        })?;
-        let kinds = question.1.get("accepted_response_kinds");
-        let answered = replies_to(run, question, number).any(|(_, reply)| {
-            reply.at < deadline(question.1) && fits(kinds, reply.get("response"))
-        });
-        let is_up = work.at >= deadline(question.1);
-        Some(kept(answered || (is_up && at_timeout(question.1)), number))
-    }))
-}
-
-/// Mended (F3): without kinds a text fits; without a default a timeout ends the dependent work, and an event says so.
-fn a_clarification_without_kinds_or_default(run: &Run) -> Verdict {
-    let waits = dependent_work(
-        run,
-        |kinds, response| {
-            let is_text = kinds.is_null() && response.is_string();
-            is_text || fits(kinds, response, false)
-        },
-        |question| question.has("default_response"),
-    );
-    let told = run.steps().filter_map(|(number, question)| {
-        let last = run
-            .steps()
-            .next_back()
-            .filter(|(_, step)| step.has("~end"))?;
-        let is_open = question.is("event", "awaiting.clarification")
-            && !question.has("default_response")
-            && replies_to(run, (number, question), last.0).next().is_none();
-        let is_told =
-            |(_, step): (usize, &Step)| step.has("event") && step.at >= deadline(question);
-        (is_open && last.1.at >= deadline(question))
-            .then(|| kept(run.steps().skip(number).any(is_told), last.0))
-    });
-    together([waits, together(told)])
 }
 
 /// Since when a question has been out to a subscription that is able to answer and still there; in milliseconds since midnight.

@@ -1,7 +1,8 @@
-//! Replies as messages, and what their senders are told: 6.2.4, 6.3.1, 6.3.4, 6.3.5, and the schema of replies.
+//! Replies as messages, and what their senders are told: 6.1, 6.2.4, 6.3.1, 6.3.4, 6.3.5, 6.5.5, A.5, and the schema.
 //!
 //! `answer` is what the transport or the producer answers to the reply before it, `bytes` a reply as it came.
-//! A fact: `~sent_to` are the subscriptions that a question was sent to.
+//! Facts: `~sent_to` are the subscriptions that a question was sent to; `~depends_on` of a call is the token of the clarification that
+//! it needs.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -12,8 +13,8 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Value, json};
 
 use super::question_of;
-use super::questions::{asked, calls, deadline, kept, silence_accepts, together};
-use crate::run::{Judge, Run, Step, Verdict};
+use super::questions::{asked, calls, deadline, kept, replies_to, silence_accepts, together};
+use crate::run::{Guarantee, Judge, Run, Step, Verdict};
 
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
@@ -24,6 +25,10 @@ pub(super) const PASSAGES: &[Judge] = &[
     Judge {
         name: "schema, in words: own decisions",
         judge: |run| every_reply(run, is_a_decision_of_the_event),
+    },
+    Judge {
+        name: "6.1 clarification",
+        judge: |run| dependent_work(run, |_, _| true, |_| true),
     },
     Judge {
         name: "6.2.4 over HTTP",
@@ -65,10 +70,38 @@ pub(super) const PASSAGES: &[Judge] = &[
             })
         },
     },
+    Judge {
+        name: "6.5.5 without kinds: any",
+        judge: |run| dependent_work(run, |kinds, response| fits(kinds, response, true), |_| true),
+    },
+    Judge {
+        name: "6.5.5 without kinds: none",
+        judge: |run| {
+            dependent_work(
+                run,
+                |kinds, response| fits(kinds, response, false),
+                |_| true,
+            )
+        },
+    },
+    Judge {
+        name: "A.5",
+        judge: |run| {
+            dependent_work(
+                run,
+                |_, _| true,
+                |question| question.has("default_response"),
+            )
+        },
+    },
 ];
 
 /// The mended wordings.
 pub(super) const REPAIRS: &[Judge] = &[
+    Judge {
+        name: "AAEP-F3",
+        judge: a_clarification_without_kinds_or_default,
+    },
     Judge {
         name: "AAEP-F15",
         judge: own_values_with_outcomes,
@@ -271,3 +304,84 @@ fn i_json(text: &str) -> Option<String> {
     let is_twice = members.iter().enumerate().any(twice);
     (!is_twice).then(|| decision(text, true)).flatten()
 }
+
+/// Whether a response is of one of the kinds; without kinds, whether any is.
+fn fits(kinds: &Value, response: &Value, without: bool) -> bool {
+    kinds.as_array().map_or(without, |kinds| {
+        kinds.iter().any(|kind| match kind.as_str() {
+            Some("yes_no") => response.is_boolean(),
+            Some("numeric") => response.is_number(),
+            _ => response.is_string(),
+        })
+    })
+}
+
+/// Work that depends on a clarification waits for a reply that fits, or for the timeout and what stands for an answer then.
+fn dependent_work(
+    run: &Run,
+    fits: fn(&Value, &Value) -> bool,
+    at_timeout: fn(&Step) -> bool,
+) -> Verdict {
+    let work = run.steps().filter(|(_, step)| step.has("~depends_on"));
+    together(work.filter_map(|(number, work)| {
+        let question = needed(run, number, work)?;
+        let kinds = question.1.get("accepted_response_kinds");
+        let answered = replies_to(run, question, number).any(|(_, reply)| {
+            reply.at < deadline(question.1) && fits(kinds, reply.get("response"))
+        });
+        let is_up = work.at >= deadline(question.1);
+        Some(kept(answered || (is_up && at_timeout(question.1)), number))
+    }))
+}
+
+/// Mended (F3): without kinds a text fits; without a default a timeout ends the dependent work, and an event says so.
+fn a_clarification_without_kinds_or_default(run: &Run) -> Verdict {
+    let waits = dependent_work(
+        run,
+        |kinds, response| {
+            let is_text = kinds.is_null() && response.is_string();
+            is_text || fits(kinds, response, false)
+        },
+        |question| question.has("default_response"),
+    );
+    let told = run.steps().filter_map(|(number, question)| {
+        let last = run
+            .steps()
+            .next_back()
+            .filter(|(_, step)| step.has("~end"))?;
+        let is_open = question.is("event", "awaiting.clarification")
+            && !question.has("default_response")
+            && replies_to(run, (number, question), last.0).next().is_none();
+        let is_told =
+            |(_, step): (usize, &Step)| step.has("event") && step.at >= deadline(question);
+        (is_open && last.1.at >= deadline(question))
+            .then(|| kept(run.steps().skip(number).any(is_told), last.0))
+    });
+    together([waits, together(told)])
+}
+
+/// The clarification that a step needs the answer to.
+fn needed<'a>(run: &'a Run, number: usize, work: &Step) -> Option<(usize, &'a Step)> {
+    run.before(number).find(|(_, step)| {
+        step.is("event", "awaiting.clarification")
+            && step.get("reply_token") == work.get("~depends_on")
+    })
+}
+
+/// Work goes on upon an answer to the question that it needs an answer to, and to no other.
+pub(super) const AN_ANSWER_IS_TO_ITS_QUESTION: Guarantee = Guarantee {
+    name: "an-answer-is-to-its-question",
+    broken: |run| {
+        let mut work = run.steps().filter(|(_, step)| step.has("~depends_on"));
+        let found = work.find(|(number, work)| {
+            let question = needed(run, *number, work);
+            question.is_some_and(|question| {
+                let answer = replies_to(run, question, *number).next();
+                answer.is_some_and(|(_, it)| {
+                    it.has("~wants") && it.get("~wants") != question.1.get("~asks")
+                })
+            })
+        });
+        found.map(|(number, _)| number)
+    },
+};
