@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 pub mod coverage;
 pub mod evidence;
 pub mod faults;
-pub mod findings;
 pub mod links;
-mod nearest;
+pub mod nearest;
 
 /// The name of one clause: document, section and ordinal, such as `AAEP-6.3.4-4`. It never changes its meaning.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]

@@ -10,7 +10,7 @@ const SUGGESTIONS: usize = 3;
 /// The ids that look most like `wanted`, the likeliest first.
 ///
 /// Whoever names a section without an ordinal is offered the first clauses of that section.
-pub(super) fn ids<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn ids<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = wanted.to_ascii_uppercase();
     let section = format!("{wanted}-");
     let mut ids: Vec<&str> = known.collect();
@@ -26,7 +26,7 @@ pub(super) fn ids<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec
 }
 
 /// What follows an error message: the suggestions, in words.
-pub(super) fn hint(nearest: &[impl ToString]) -> String {
+pub fn hint(nearest: &[impl ToString]) -> String {
     match nearest {
         [] => String::new(),
         [only] => format!("; did you mean {}?", only.to_string()),

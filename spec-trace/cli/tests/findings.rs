@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use assert_cmd::Command;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_clauses::findings;
+use countersign_findings as findings;
 use jsonschema::Validator;
 use predicates::str::contains;
 use serde_json::{Value, json};

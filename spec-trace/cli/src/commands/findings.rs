@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use countersign_clauses::findings::{self, Finding, Kind, Refuted, Severity, ShownBy};
+use countersign_findings::{self as findings, Finding, Kind, Refuted, Severity, ShownBy};
 use serde_json::json;
 
 use super::clauses::hanging;
