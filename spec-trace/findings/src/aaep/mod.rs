@@ -5,18 +5,46 @@
 //! subscription that the producer authenticated, `subscription_id` for the one that the message names). What no message holds begins
 //! with `~`: `~arrives` is a reply's time of receipt where it is not `at`, `~crash` a crash.
 
+mod clarifications;
+mod consent;
 mod replies;
+mod schema;
+mod sessions;
+mod states;
+mod streams;
+mod subscriptions;
 
 use crate::run::{Guarantee, Run, Step, Text};
 
 /// What is executable of the documents.
 pub static TEXT: Text = Text {
-    passages: &[replies::PASSAGES],
-    repairs: &[replies::REPAIRS],
-    guarantees: &[Guarantee {
-        name: "a-decision-stays",
-        broken: replies::a_decision_is_turned,
-    }],
+    passages: &[
+        replies::PASSAGES,
+        clarifications::PASSAGES,
+        schema::PASSAGES,
+        sessions::PASSAGES,
+        states::PASSAGES,
+        streams::PASSAGES,
+        subscriptions::PASSAGES,
+    ],
+    repairs: &[
+        replies::REPAIRS,
+        clarifications::REPAIRS,
+        schema::REPAIRS,
+        sessions::REPAIRS,
+        states::REPAIRS,
+        streams::REPAIRS,
+        subscriptions::REPAIRS,
+    ],
+    guarantees: &[
+        Guarantee {
+            name: "a-decision-stays",
+            broken: replies::a_decision_is_turned,
+        },
+        consent::NOTHING_UNAPPROVED_RUNS,
+        consent::A_REJECTED_ACTION_NEVER_RUNS,
+        consent::NOTHING_RUNS_AFTER_THE_END,
+    ],
 };
 
 /// The question that a reply answers: the last one before it with its token.
