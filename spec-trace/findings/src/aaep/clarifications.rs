@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use super::consent::{all, due, each, ends_session, judge, on_grounds};
+use super::consent::{all, due, each, ends_session, is_authenticated, judge, on_grounds};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
-    judge("6.1 clarification", waits_for_the_answer),
+    judge("6.1 clarification: reply or timeout", waits_for_the_answer),
     judge("6.5.1", is_a_clarification_reply),
     judge("6.5.2 default answer", default_is_an_answer),
-    judge("A.7.4 accept precedes", an_accept_precedes),
+    judge("A.7.4 accept in the run", an_accept_precedes),
     judge("facts: default_response", default_is_a_string),
 ];
 
@@ -35,9 +35,9 @@ fn clarifies(step: &Step) -> bool {
 fn waits_for_the_answer(run: &Run) -> Verdict {
     each(
         run,
-        |it| it.has("~depends"),
+        |it| it.has("~depends_on"),
         |number, step| {
-            let token = step.get("~depends");
+            let token = step.get("~depends_on");
             asked(run, number, token).is_some_and(|(at, question)| {
                 let replied = |(place, it): (usize, &Step)| {
                     place > at && it.has("response") && it.get("reply_token") == token
@@ -137,7 +137,7 @@ fn checks_of_their_own(run: &Run) -> Verdict {
             is_well_formed(step)
                 && fits(question, step.get("response"))
                 && step.at < due(question)
-                && step.get("~authenticated") != false
+                && is_authenticated(step)
         })
     };
     let ended = |number: usize| run.before(number).any(|(_, it)| ends_session(it));

@@ -72,6 +72,16 @@ pub(super) fn same(one: &Step, other: &Step, name: &str) -> bool {
     one.get(name) == other.get(name)
 }
 
+/// Whether a call runs what a question asks for.
+pub(super) fn is_about(question: &Step, call: &Step) -> bool {
+    question.get("~asks") == call.get("~runs")
+}
+
+/// Whether the transport knows the sender: `from` null is one that it does not.
+pub(super) fn is_authenticated(reply: &Step) -> bool {
+    !reply.has("from") || !reply.get("from").is_null()
+}
+
 /// A confirmation is asked for.
 pub(super) fn is_question(step: &Step) -> bool {
     step.is("event", "awaiting.confirmation")
@@ -84,7 +94,7 @@ pub(super) fn replies(step: &Step) -> bool {
 
 /// An action is performed.
 pub(super) fn invokes(step: &Step) -> bool {
-    step.is("event", "tool.invoked") || step.is("event", "handoff.requested")
+    step.is("event", "tool.invoked") || step.has("~runs")
 }
 
 /// A terminal event.
@@ -143,7 +153,7 @@ pub(super) fn counts(run: &Run, number: usize, reply: &Step) -> bool {
         let listed = allowed.map_or(decision == "accept" || decision == "reject", |it| {
             it.contains(decision)
         });
-        replies(it) && listed && it.at < due(question) && it.get("~authenticated") != false
+        replies(it) && listed && it.at < due(question) && is_authenticated(it)
     };
     let used = run
         .before(number)
@@ -167,7 +177,7 @@ pub(super) fn honoured(run: &Run, number: usize, reply: &Step) -> bool {
 pub(super) fn on_grounds(run: &Run) -> Verdict {
     let concerned = |it: &Step| invokes(it) && needs_consent(run, it);
     each(run, concerned, |number, tool| {
-        let about = |(_, question): (usize, &Step)| same(question, tool, "~action");
+        let about = |(_, question): (usize, &Step)| is_about(question, tool);
         let accepted = run.before(number).any(|(place, it)| {
             it.is("decision", "accept")
                 && counts(run, place, it)
@@ -178,7 +188,7 @@ pub(super) fn on_grounds(run: &Run) -> Verdict {
             let replied = run
                 .before(number)
                 .any(|(place, it)| it.get("reply_token") == token && counts(run, place, it));
-            same(question, tool, "~action")
+            is_about(question, tool)
                 && question.is("default_decision", "accept")
                 && tool.at >= due(question)
                 && stands(run, at, question, number)
@@ -190,22 +200,29 @@ pub(super) fn on_grounds(run: &Run) -> Verdict {
 
 /// Whether the action is irreversible, or one that is asked about somewhere in the run.
 fn needs_consent(run: &Run, tool: &Step) -> bool {
-    let asked = |(_, it): (usize, &Step)| is_question(it) && same(it, tool, "~action");
+    let asked = |(_, it): (usize, &Step)| is_question(it) && is_about(it, tool);
     tool.get("irreversible") == true || run.steps().any(asked)
 }
 
-/// The person's own decisions on an action before a step, the last one first.
-fn decisions<'a>(run: &'a Run, number: usize, tool: &'a Step) -> impl Iterator<Item = &'a str> {
-    run.before(number)
-        .filter(|(_, it)| it.has("decision") && it.has("reply") && !it.has("~by"))
-        .filter(|(place, it)| {
-            asked(run, *place, it.get("reply_token"))
-                .is_some_and(|(_, it)| same(it, tool, "~action"))
-        })
-        .map(|(_, it)| it.text("decision"))
+/// What those who may decide have said of an action before a step, the last one first.
+fn decisions<'a>(run: &'a Run, number: usize, call: &'a Step) -> impl Iterator<Item = &'a str> {
+    let said = run
+        .before(number)
+        .filter(|(_, it)| it.has("reply") && it.has("decision"));
+    let about = said.filter(|(place, reply)| {
+        let question = asked(run, *place, reply.get("reply_token")).map(|(_, it)| it);
+        let may = question.is_none_or(|it| !it.has("~for") || it.get("~for") == reply.get("~by"));
+        let wanted = if reply.has("~wants") {
+            reply.get("~wants") == call.get("~runs")
+        } else {
+            question.is_some_and(|it| is_about(it, call))
+        };
+        may && wanted
+    });
+    about.map(|(_, it)| it.text("decision"))
 }
 
-/// Silence is consent where that was said, the question stood before the person for the whole time that was promised, and nothing ended it.
+/// Silence is consent to what can be undone where that was said, and the question stood before the person for all of the promised time.
 fn by_silence(run: &Run, number: usize, tool: &Step) -> bool {
     run.before(number).any(|(at, question)| {
         let token = question.get("reply_token");
@@ -213,7 +230,8 @@ fn by_silence(run: &Run, number: usize, tool: &Step) -> bool {
             .before(number)
             .any(|(_, it)| it.has("~removes") && it.get("~removes") == token);
         is_question(question)
-            && same(question, tool, "~action")
+            && tool.get("irreversible") != true
+            && is_about(question, tool)
             && question.is("default_decision", "accept")
             && tool.at >= due(question) + grants(run, at, number, token)
             && stands(run, at, question, number)

@@ -4,6 +4,10 @@
 //! (`reply` is `confirmation` or `clarification`, beside it `reply_token`, `decision`, `timestamp` as a time of day, `from` for the
 //! subscription that the producer authenticated, `subscription_id` for the one that the message names). What no message holds begins
 //! with `~`: `~arrives` is a reply's time of receipt where it is not `at`, `~crash` a crash.
+//!
+//! Further facts: `~asks` and `~runs` name the action of a question and of a call, `~for` who may decide and `~by` who does; `~applies`
+//! is on a step that applies a default, `~ends` on one that withdraws a question, `~removes` on one that takes its prompt away, each with
+//! the token; `~grants` is a longer time in seconds, `~end` the end of the run. `subscription` is `opened` or `closed`.
 
 mod clarifications;
 mod consent;

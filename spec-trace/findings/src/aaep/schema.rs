@@ -13,7 +13,7 @@ use crate::run::{Judge, Run, Step, Verdict};
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
     Judge {
-        name: "schema",
+        name: "schema, formats asserted",
         judge: |run| by(run, &ASSERTED),
     },
     Judge {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::consent::{
-    all, asked, counts, due, each, ends_session, grants, honoured, invokes, is_question, judge,
-    lacks, on_grounds, over, replies, same, seconds, stands,
+    all, asked, counts, due, each, ends_session, grants, honoured, invokes, is_about,
+    is_authenticated, is_question, judge, lacks, on_grounds, over, replies, same, seconds, stands,
 };
 use crate::run::{Judge, Run, Step, Verdict};
 
@@ -14,7 +14,7 @@ pub(super) const PASSAGES: &[Judge] = &[
     judge("6.1 asking again", not_again_before_release),
     judge("6.1 default in full time", no_default_accept_early),
     judge("6.3.4 check 4 by the event", late_by_the_event),
-    judge("6.3.4 check 5", sender_is_known),
+    judge("6.3.4 check 5: sender known", sender_is_known),
     judge("6.3.4 all checks", what_passes_is_honoured),
     judge("6.4 default is due", the_default_is_due),
     judge("6.4.2", the_grant_is_kept),
@@ -22,7 +22,7 @@ pub(super) const PASSAGES: &[Judge] = &[
     judge("6.8", withdrawn_for_good),
     judge("6.8 of one producer", withdrawn_by_its_producer),
     judge("6.8 prompts", prompts_go_upon_a_change),
-    judge("A.4 accept", what_is_accepted_is_invoked),
+    judge("A.4 accept: before the end", what_is_accepted_is_invoked),
     judge("A.8.3", nothing_after_the_end),
 ];
 
@@ -51,7 +51,7 @@ pub(super) fn accepts_by_default(step: &Step) -> bool {
 fn not_again_before_release(run: &Run) -> Verdict {
     each(run, is_question, |number, question| {
         run.before(number)
-            .filter(|(_, it)| is_question(it) && same(it, question, "~action"))
+            .filter(|(_, it)| is_question(it) && same(it, question, "~asks"))
             .all(|(_, it)| question.at >= due(it) || answered(run, number, it))
     })
 }
@@ -80,7 +80,7 @@ fn late_by_the_event(run: &Run) -> Verdict {
 /// Check 5: whom the transport does not know is not heard.
 fn sender_is_known(run: &Run) -> Verdict {
     each(run, replies, |number, reply| {
-        reply.get("~authenticated") != false || !honoured(run, number, reply)
+        is_authenticated(reply) || !honoured(run, number, reply)
     })
 }
 
@@ -225,7 +225,7 @@ fn started(run: &Run, number: usize, reply: &Step) -> bool {
     let invoked = |it: &Step| it.is("event", "tool.invoked");
     question.is_some_and(|(_, question)| {
         run.steps()
-            .any(|(at, it)| at > number && invoked(it) && same(it, question, "~action"))
+            .any(|(at, it)| at > number && invoked(it) && is_about(question, it))
     })
 }
 
@@ -289,7 +289,7 @@ fn withdrawn_by_its_producer(run: &Run) -> Verdict {
 fn cancelling_releases(run: &Run) -> Verdict {
     let again = each(run, is_question, |number, question| {
         run.before(number)
-            .filter(|(_, it)| is_question(it) && same(it, question, "~action"))
+            .filter(|(_, it)| is_question(it) && same(it, question, "~asks"))
             .all(|(at, it)| {
                 question.at >= due(it) || answered(run, number, it) || !stands(run, at, it, number)
             })

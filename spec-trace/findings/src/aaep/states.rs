@@ -1,7 +1,7 @@
 //! The state machine of appendix A: states, calls, streams, several producers.
 
 use super::consent::{
-    all, asked, counts, due, each, invokes, is_question, judge, lacks, over, same, stands,
+    all, asked, counts, due, each, invokes, is_about, is_question, judge, lacks, over, same, stands,
 };
 use crate::run::{Judge, Run, Step, Verdict};
 
@@ -226,7 +226,7 @@ fn what_is_accepted_is_shown(run: &Run) -> Verdict {
         |number, reply| {
             let question = asked(run, number, reply.get("reply_token"));
             let shown = question.is_some_and(|(_, question)| {
-                later(run, number).any(|(_, it)| invokes(it) && same(it, question, "~action"))
+                later(run, number).any(|(_, it)| invokes(it) && is_about(question, it))
             });
             !counts(run, number, reply) || !over(run, number) || shown
         },
@@ -263,7 +263,7 @@ fn the_reply_is_repeated(run: &Run) -> Verdict {
                 let question = asked(run, place, it.get("reply_token"));
                 told(it)
                     && it.is("decision", "accept")
-                    && question.is_some_and(|(_, it)| same(it, call, "~action"))
+                    && question.is_some_and(|(_, it)| is_about(it, call))
             })
         },
     );
