@@ -1,30 +1,17 @@
-//! What several passages rest on: questions, replies that count, consent; and the guarantees on what runs.
+//! What several passages rest on: questions, replies that count, grounds on which something runs.
 
 use serde_json::Value;
 
 use crate::run::{Guarantee, Judge, Run, Step, Verdict};
 
-/// An action that was asked about, or is irreversible, runs only with the person's consent.
-pub(super) const NOTHING_UNAPPROVED_RUNS: Guarantee = Guarantee {
-    name: "nothing-unapproved-runs",
-    broken: unapproved,
-};
-
-/// What the person has rejected does not run, until they accept it after all.
-pub(super) const A_REJECTED_ACTION_NEVER_RUNS: Guarantee = Guarantee {
-    name: "a-rejected-action-never-runs",
-    broken: rejected,
-};
-
-/// After the end of the session nothing of it runs.
+/// After the end of its session nothing runs.
 pub(super) const NOTHING_RUNS_AFTER_THE_END: Guarantee = Guarantee {
     name: "nothing-runs-after-the-end",
     broken: |run| {
-        let mut all = run.steps();
-        all.find(|(number, step)| {
-            invokes(step) && run.before(*number).any(|(_, it)| ends_session(it))
-        })
-        .map(|(number, _)| number)
+        let ends = |it: &Step, call: &Step| ends_session(it) && same(it, call, "session_id");
+        let mut calls = run.steps().filter(|(_, it)| invokes(it));
+        let late = calls.find(|(number, call)| run.before(*number).any(|(_, it)| ends(it, call)));
+        late.map(|(number, _)| number)
     },
 };
 
@@ -202,56 +189,4 @@ pub(super) fn on_grounds(run: &Run) -> Verdict {
 fn needs_consent(run: &Run, tool: &Step) -> bool {
     let asked = |(_, it): (usize, &Step)| is_question(it) && is_about(it, tool);
     tool.get("irreversible") == true || run.steps().any(asked)
-}
-
-/// What those who may decide have said of an action before a step, the last one first.
-fn decisions<'a>(run: &'a Run, number: usize, call: &'a Step) -> impl Iterator<Item = &'a str> {
-    let said = run
-        .before(number)
-        .filter(|(_, it)| it.has("reply") && it.has("decision"));
-    let about = said.filter(|(place, reply)| {
-        let question = asked(run, *place, reply.get("reply_token")).map(|(_, it)| it);
-        let may = question.is_none_or(|it| !it.has("~for") || it.get("~for") == reply.get("~by"));
-        let wanted = if reply.has("~wants") {
-            reply.get("~wants") == call.get("~runs")
-        } else {
-            question.is_some_and(|it| is_about(it, call))
-        };
-        may && wanted
-    });
-    about.map(|(_, it)| it.text("decision"))
-}
-
-/// Silence is consent to what can be undone where that was said, and the question stood before the person for all of the promised time.
-fn by_silence(run: &Run, number: usize, tool: &Step) -> bool {
-    run.before(number).any(|(at, question)| {
-        let token = question.get("reply_token");
-        let removed = run
-            .before(number)
-            .any(|(_, it)| it.has("~removes") && it.get("~removes") == token);
-        is_question(question)
-            && tool.get("irreversible") != true
-            && is_about(question, tool)
-            && question.is("default_decision", "accept")
-            && tool.at >= due(question) + grants(run, at, number, token)
-            && stands(run, at, question, number)
-            && !removed
-    })
-}
-
-fn unapproved(run: &Run) -> Option<usize> {
-    let mut all = run
-        .steps()
-        .filter(|(_, it)| invokes(it) && needs_consent(run, it));
-    all.find(|(number, tool)| {
-        let accepted = decisions(run, *number, tool).any(|it| it == "accept");
-        !accepted && !by_silence(run, *number, tool)
-    })
-    .map(|(number, _)| number)
-}
-
-fn rejected(run: &Run) -> Option<usize> {
-    let mut all = run.steps().filter(|(_, it)| invokes(it));
-    all.find(|(number, tool)| decisions(run, *number, tool).next() == Some("reject"))
-        .map(|(number, _)| number)
 }

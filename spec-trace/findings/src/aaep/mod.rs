@@ -9,8 +9,11 @@
 //! is on a step that applies a default, `~ends` on one that withdraws a question, `~removes` on one that takes its prompt away, each with
 //! the token; `~grants` is a longer time in seconds, `~end` the end of the run. `subscription` is `opened` or `closed`.
 
+mod calls;
 mod clarifications;
 mod consent;
+mod decisions;
+mod questions;
 mod replies;
 mod schema;
 mod sessions;
@@ -24,6 +27,9 @@ use crate::run::{Guarantee, Run, Step, Text};
 pub static TEXT: Text = Text {
     passages: &[
         replies::PASSAGES,
+        questions::PASSAGES,
+        decisions::PASSAGES,
+        calls::PASSAGES,
         clarifications::PASSAGES,
         schema::PASSAGES,
         sessions::PASSAGES,
@@ -33,6 +39,9 @@ pub static TEXT: Text = Text {
     ],
     repairs: &[
         replies::REPAIRS,
+        questions::REPAIRS,
+        decisions::REPAIRS,
+        calls::REPAIRS,
         clarifications::REPAIRS,
         schema::REPAIRS,
         sessions::REPAIRS,
@@ -43,10 +52,13 @@ pub static TEXT: Text = Text {
     guarantees: &[
         Guarantee {
             name: "a-decision-stays",
-            broken: replies::a_decision_is_turned,
+            broken: decisions::a_decision_is_turned,
         },
-        consent::NOTHING_UNAPPROVED_RUNS,
-        consent::A_REJECTED_ACTION_NEVER_RUNS,
+        calls::NOTHING_UNAPPROVED_RUNS,
+        calls::A_REJECTED_ACTION_NEVER_RUNS,
+        calls::AT_MOST_ONCE,
+        questions::SILENCE_OF_NOBODY,
+        replies::AN_ANSWER_IS_TO_ITS_QUESTION,
         consent::NOTHING_RUNS_AFTER_THE_END,
     ],
 };
