@@ -134,7 +134,10 @@ fn named_deciders(run: &Run) -> Verdict {
                 })
             };
             let mut decided = with(run, number, it, "decide");
-            kept(decided.any(|(_, it)| it.is("decision", "allow") && may(it)), number)
+            kept(
+                decided.any(|(_, it)| it.is("decision", "allow") && may(it)),
+                number,
+            )
         }
         _ => Verdict::Silent,
     })

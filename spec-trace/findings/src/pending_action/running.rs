@@ -182,7 +182,10 @@ fn stored_before_the_call(run: &Run) -> Verdict {
         ("start", Some(end)) => {
             let called = all_with(run, it, "perform").next().is_some();
             let returned = all_with(run, it, "finish").next().is_some();
-            kept(is_told(it) || called && (returned || !restarts(number, end)), end)
+            kept(
+                is_told(it) || called && (returned || !restarts(number, end)),
+                end,
+            )
         }
         ("perform", _) => {
             let first = with(run, number, it, "perform").next().is_none();
