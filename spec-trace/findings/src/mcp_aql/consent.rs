@@ -9,8 +9,16 @@ use crate::run::{Judge, Run, Step, Verdict};
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
     Judge {
-        name: "1.1",
-        judge: proof_of_consent,
+        name: "1.1: a person consents",
+        judge: |run| {
+            proof(run, |number, it| {
+                agreed(run, number, it) && is_as_shown(run, number, it)
+            })
+        },
+    },
+    Judge {
+        name: "1.1: sending it back is consent",
+        judge: |run| proof(run, |_, _| true),
     },
     Judge {
         name: "1.1: whoever consents can proceed",
@@ -68,18 +76,15 @@ pub(super) const REPAIRS: &[Judge] = &[
     },
 ];
 
-/// 1.1: a token proves that the client that was warned has consented, to what it was warned of.
-fn proof_of_consent(run: &Run) -> Verdict {
+/// 1.1: a token proves that the client that was warned has consented, and how that is known.
+fn proof(run: &Run, consented: impl Fn(usize, &Step) -> bool) -> Verdict {
     every(run, |number, it| {
         if !it.has("performed") || tokens(it).next().is_none() {
             return Verdict::Silent;
         }
-        let same = issue(run, number, it)
-            .is_none_or(|issue| issue.get("principal") == it.get("principal"));
-        kept(
-            agreed(run, number, it) && is_as_shown(run, number, it) && same,
-            number,
-        )
+        let issue = issue(run, number, it);
+        let warned = issue.is_none_or(|issue| issue.get("principal") == it.get("principal"));
+        kept(warned && consented(number, it), number)
     })
 }
 
@@ -190,9 +195,9 @@ fn bound_to_the_call(run: &Run) -> Verdict {
 fn recorded(run: &Run) -> Verdict {
     every(run, |number, it| {
         let mut decided = with(run, number, it, "agree");
-        let recorded = decided.any(|(_, it)| it.has("recorded"));
+        let outside = |by: &Step| by.has("recorded") && by.get("by") != it.get("client");
         if it.has("performed") && it.has("token") {
-            kept(recorded, number)
+            kept(decided.any(|(_, it)| outside(it)), number)
         } else {
             Verdict::Silent
         }

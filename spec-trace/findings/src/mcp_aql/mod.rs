@@ -3,17 +3,21 @@
 //! A step is what an adapter, a client, a person or the world does, `op`, mostly with a `token`:
 //!
 //! - `issue`: an adapter answers a gated call with a token. What it is bound to: `operation`, `params`, and where they matter `purpose`
-//!   (without one `confirmation`), `adapter` (`default`), `level` (0 to 4), `principal`, `session_id`, `connection`, `max_uses`; then
-//!   `expires_at` (a time of day). `message` stands as the parameters that it states. `~defaults` are what the operation takes for
-//!   parameters that are absent, `~metadata` the names of those that do not matter for what it does.
-//! - `call`: a call, as a rule with the token; `gates` are the purposes for which it needs one. What came of it: `performed`, or a `code`.
-//!   `~failed`: it ran and failed. Where the one step is taken apart: `validate` (with a `code`), `read`, `mark`, `perform`, each of a
-//!   `caller`.
-//! - `agree`: a fact, a person has seen the message and agrees; `recorded` where the adapter knows it.
+//!   (without one `confirmation`), `adapter` (`default`), `level` (0 to 4), `client`, `principal`, `session_id`, `connection`, `max_uses`,
+//!   `batch`, `signed`; then `expires_at` (a time of day). `message` stands as the parameters that it states. `~defaults` are what the
+//!   operation takes for absent parameters, `~metadata` the names of those that do not matter, `~identifiers` those that 3.2 lists.
+//!   Mended wordings add `metadata` (published), `message_uses` (stated to the person), `idle_seconds`, and for a quota `metric`, `calls`,
+//!   `until`.
+//! - `call`: a call, as a rule with a `token`, or `tokens`; `gates` are the purposes for which it needs one. What came of it: `performed`,
+//!   or a `code`. `~failed`: it ran and failed. Where the one step is taken apart: `validate` (with a `code`), `read`, `mark`, `perform`,
+//!   each of a `caller`.
+//! - `agree`: somebody (`by`) has seen the message and agrees; `recorded` where the adapter knows it. It is in no message of the text.
 //! - `configure` (`clock_skew_tolerance_seconds`; in force from then on), `revoke`, `redeem`, `query`, `purge`, `audit` (an entry of the
-//!   log, its `event`), `disconnect`, `end_session`, `restart`.
+//!   log: its `event`, the `token_id` that it shows), `disconnect`, `end_session`, `restart` (with a `new_key`).
+//! - The last step may say `"~end":true`: nothing comes after it.
 //!
-//! An instance is a step without `op`: a `token`, the `method` by which it was made; of a signed one, how many of its characters are payload.
+//! An instance is a step without `op`: a `token`, the `method` by which it was made; of a signed one `payload_characters`, the others being
+//! the signature.
 
 mod audit;
 mod binding;
@@ -187,11 +191,12 @@ fn tokens(call: &Step) -> impl Iterator<Item = &Value> {
     several.chain(call.members.get("token"))
 }
 
-/// Whether somebody agreed to each token of a call that runs.
+/// Whether somebody other than the calling client agreed to each token of a call that runs.
 fn agreed(run: &Run, number: usize, call: &Step) -> bool {
     let agreed = |token: &Value| {
-        run.before(number)
-            .any(|(_, it)| it.is("op", "agree") && it.get("token") == token)
+        run.before(number).any(|(_, it)| {
+            it.is("op", "agree") && it.get("token") == token && it.get("by") != call.get("client")
+        })
     };
     !call.has("performed") || tokens(call).all(agreed)
 }

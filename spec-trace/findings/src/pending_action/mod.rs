@@ -11,7 +11,9 @@
 //!   before them, where the decision names none or another. `told` is what the host answers, as `late`.
 //! - `say`: `text` that `answers` an action, and how it is `taken`: by the `model`, or as a decision; `~decision` is what the person
 //!   wants, `~clear` whether nobody can doubt it.
+//!   Mended wordings add to the record `consent` (what is `~consent` to the tool) and `typed_words_decide`.
 //! - `append` (to the transcript) and `event`, each with its `type`; `cancel`, `end_session`, `restart`, `in_doubt` (a report).
+//! - The last step may say `"~end":true`: nothing comes after it.
 
 mod contents;
 mod decisions;

@@ -35,7 +35,7 @@ pub(super) const PASSAGES: &[Judge] = &[
         judge: undecided,
     },
     Judge {
-        name: "Acceptance: expired or resolved: a further decision is barred",
+        name: "Acceptance: expired or resolved: run once, on the first decision",
         judge: the_first_only,
     },
 ];
