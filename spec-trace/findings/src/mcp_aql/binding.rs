@@ -85,14 +85,9 @@ fn in_a_row(step: &Step) -> String {
 
 /// Mended: the message is made from what the token binds, with every parameter.
 fn stated_by_the_message(run: &Run) -> Verdict {
-    every(run, |number, it| {
-        match (it.text("op"), issue(run, number, it)) {
-            ("issue", _) if !it.has("message") => Verdict::Lacks(number),
-            ("issue", _) => kept(it.get("message") == it.get("params"), number),
-            ("call", Some(issue)) if it.has("performed") => {
-                kept(issue.get("message") == it.get("params"), number)
-            }
-            _ => Verdict::Silent,
-        }
+    every(run, |number, it| match it.text("op") {
+        "issue" if !it.has("message") => Verdict::Lacks(number),
+        "issue" => kept(it.get("message") == it.get("params"), number),
+        _ => Verdict::Silent,
     })
 }

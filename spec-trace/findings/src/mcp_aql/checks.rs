@@ -184,8 +184,7 @@ fn strangers_learn_nothing(run: &Run) -> Verdict {
     answers(run, |number, call, issue| {
         let own = issue.is_some_and(|it| it.get("principal") == call.get("principal"));
         match table(run, number, call, issue, is_late_with_tolerance) {
-            "valid" if own => "valid",
-            code if own => code,
+            code if own || code == "valid" => code,
             _ => "TOKEN_INVALID",
         }
     })

@@ -1,6 +1,6 @@
 //! How long a token is good: 5.1, 5.4, 5.5.
 
-use super::{answers, issue, outcome, runs, with};
+use super::{issue, outcome, with};
 use crate::every::{every, kept, time};
 use crate::run::{Judge, Run, Step, Verdict};
 
@@ -145,7 +145,7 @@ fn on_its_connection(run: &Run) -> Verdict {
             })
         };
         match issue {
-            Some(issue) if it.is("op", "call") => kept(over(issue) != it.has("performed"), number),
+            Some(issue) if it.has("performed") => kept(!over(issue), number),
             _ => Verdict::Silent,
         }
     })
@@ -164,13 +164,14 @@ fn answers_when_late(run: &Run, right: fn(&Step) -> bool) -> Verdict {
 
 /// Mended: a token of an operation whose level has risen is out of scope.
 fn a_raised_level_voids(run: &Run) -> Verdict {
-    every(run, |number, it| match issue(run, number, it) {
-        Some(issue) if it.is("op", "call") => {
-            let level = |it: &Step| it.get("level").as_i64().unwrap_or(0);
-            let risen = level(it) > level(issue);
-            kept(risen == (outcome(it) == "TOKEN_SCOPE_MISMATCH"), number)
+    every(run, |number, it| {
+        let level = |it: &Step| it.get("level").as_i64().unwrap_or(0);
+        match issue(run, number, it) {
+            Some(issue) if it.is("op", "call") && level(it) > level(issue) => {
+                kept(outcome(it) == "TOKEN_SCOPE_MISMATCH", number)
+            }
+            _ => Verdict::Silent,
         }
-        _ => Verdict::Silent,
     })
 }
 
@@ -198,14 +199,15 @@ fn one_term(run: &Run) -> Verdict {
 
 /// Mended: 30 seconds only where nothing is set; a token whose expiry is missing or unreadable is invalid.
 fn absent_is_not_zero(run: &Run) -> Verdict {
-    answers(run, |number, call, issue| {
-        let late = is_late_with_tolerance(run, number, call);
-        match issue.and_then(|it| time(it, "expires_at")) {
-            None => "TOKEN_INVALID",
-            Some(_) if late => "TOKEN_EXPIRED",
-            Some(_) if runs(run, number, call) > 0 => "TOKEN_ALREADY_USED",
-            Some(_) => "valid",
-        }
+    every(run, |number, it| match issue(run, number, it) {
+        Some(issue) if it.is("op", "call") => match time(issue, "expires_at") {
+            None => kept(outcome(it) == "TOKEN_INVALID", number),
+            Some(_) => {
+                let late = is_late_with_tolerance(run, number, it);
+                kept(late == (outcome(it) == "TOKEN_EXPIRED"), number)
+            }
+        },
+        _ => Verdict::Silent,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{approved, decision, does, record, shown, value, with};
+use super::{approved, decision, record, shown, value, with};
 use crate::every::{each, every, kept};
 use crate::run::{Judge, Run, Step, Verdict};
 
@@ -208,13 +208,6 @@ fn summary_of_the_arguments(run: &Run) -> Verdict {
     every(run, |number, it| match it.text("op") {
         "propose" if !it.has("summary") => Verdict::Lacks(number),
         "propose" => kept(*it.get("summary") == value(it.get("arguments")), number),
-        "perform" => {
-            let record = record(run, number, it);
-            kept(
-                record.is_some_and(|record| *record.get("summary") == does(it)),
-                number,
-            )
-        }
         _ => Verdict::Silent,
     })
 }

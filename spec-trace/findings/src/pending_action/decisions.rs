@@ -147,7 +147,10 @@ fn named_deciders(run: &Run) -> Verdict {
 fn by_its_id(run: &Run) -> Verdict {
     every(run, |number, it| match it.text("op") {
         "propose" => kept(with(run, number, it, "propose").next().is_none(), number),
-        "perform" => kept(decision(run, number, it) == "allow", number),
+        "perform" => {
+            let mut decided = with(run, number, it, "decide");
+            kept(decided.any(|(_, it)| it.is("decision", "allow")), number)
+        }
         _ => Verdict::Silent,
     })
 }
@@ -192,7 +195,7 @@ fn the_label_decides(run: &Run) -> Verdict {
                     && it.text("text") == record.text("label");
                 kept(decides != it.is("taken", "model"), number)
             }
-            ("perform", _) => {
+            ("perform", _) if with(run, number, it, "decide").next().is_none() => {
                 let recorded =
                     with(run, number, it, "event").any(|(_, it)| it.is("type", "decided"));
                 kept(recorded, number)

@@ -157,7 +157,11 @@ fn one_try(run: &Run) -> Verdict {
     every(run, |number, it| match (it.text("op"), end(run)) {
         ("perform", _) => {
             let first = with(run, number, it, "perform").next().is_none();
-            kept(first && decision(run, number, it) == "allow", number)
+            let mut decided = with(run, number, it, "decide");
+            kept(
+                first && decided.any(|(_, it)| it.is("decision", "allow")),
+                number,
+            )
         }
         ("finish", Some(end)) if !it.is("status", "success") => {
             let result = |it: &Step| it.is("type", "tool_result");

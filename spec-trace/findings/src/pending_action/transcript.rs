@@ -154,7 +154,11 @@ fn an_end_of_its_own(run: &Run) -> Verdict {
                 "cancelled" => kept(cancelled(), number),
                 _ => Verdict::Silent,
             },
-            ("perform", _) => kept(!cancelled() && !expired(), number),
+            ("perform", _) => {
+                let decided = with(run, number, it, "decide").next();
+                let pending = decided.map_or(number, |(decided, _)| decided);
+                kept(!is_closed(run, pending, it), number)
+            }
             ("propose", Some(end)) => {
                 let last = run.0.last().unwrap_or(it);
                 let ended =
