@@ -130,7 +130,6 @@ fn named_deciders(run: &Run) -> Verdict {
                     let named = record.get("deciders").as_array();
                     named.is_some_and(|named| named.contains(by.get("by")))
                         && by.get("by") != record.get("agent_id")
-                        && !by.text("by").trim().is_empty()
                 })
             };
             let mut decided = with(run, number, it, "decide");

@@ -186,13 +186,13 @@ fn is_rejected(run: &Run, number: usize, perform: &Step) -> bool {
     decided == Some(true)
 }
 
-/// At the end an action that was allowed has neither run nor been reported on.
+/// At the end an action that was allowed has neither run nor been reported on, and nobody was told that the decision is late.
 fn is_lost(run: &Run) -> Option<usize> {
     let end = end(run)?;
     let lost = run.steps().any(|(number, it)| {
         it.is("op", "propose")
             && decision(run, usize::MAX, it) == "allow"
-            && all_with(run, it, "decide").any(|(decided, _)| decided > number)
+            && all_with(run, it, "decide").any(|(at, it)| at > number && !it.is("told", "late"))
             && all_with(run, it, "perform").next().is_none()
             && all_with(run, it, "in_doubt").next().is_none()
             && !all_with(run, it, "event").any(|(_, it)| ENDS.contains(&it.text("type")))
