@@ -9,13 +9,22 @@ pub(crate) fn every(run: &Run, said: impl Fn(usize, &Step) -> Verdict) -> Verdic
         match said(number, step) {
             Verdict::Silent => {}
             Verdict::Right => all = Verdict::Right,
-            against => return against,
+            against @ (Verdict::Wrong(_) | Verdict::Lacks(_)) => return against,
         }
     }
     all
 }
 
-/// The same of the steps with this `op`, of which each is right or wrong.
+/// What two judges say together: the first that is against it, else right where one is right.
+pub(crate) fn both(one: Verdict, other: Verdict) -> Verdict {
+    match (one, other) {
+        (against @ (Verdict::Wrong(_) | Verdict::Lacks(_)), _) => against,
+        (Verdict::Right, Verdict::Silent) => one,
+        _ => other,
+    }
+}
+
+/// What is said of the steps with this `op` taken together, of which each is right or wrong.
 pub(crate) fn each(run: &Run, op: &str, right: impl Fn(usize, &Step) -> bool) -> Verdict {
     every(run, |number, step| {
         if step.is("op", op) {

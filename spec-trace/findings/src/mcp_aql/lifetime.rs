@@ -200,13 +200,13 @@ fn one_term(run: &Run) -> Verdict {
 /// Mended: 30 seconds only where nothing is set; a token whose expiry is missing or unreadable is invalid.
 fn absent_is_not_zero(run: &Run) -> Verdict {
     every(run, |number, it| match issue(run, number, it) {
-        Some(issue) if it.is("op", "call") => match time(issue, "expires_at") {
-            None => kept(outcome(it) == "TOKEN_INVALID", number),
-            Some(_) => {
-                let late = is_late_with_tolerance(run, number, it);
-                kept(late == (outcome(it) == "TOKEN_EXPIRED"), number)
-            }
-        },
+        Some(issue) if it.is("op", "call") && time(issue, "expires_at").is_none() => {
+            kept(outcome(it) == "TOKEN_INVALID", number)
+        }
+        Some(_) if it.is("op", "call") => {
+            let late = is_late_with_tolerance(run, number, it);
+            kept(late == (outcome(it) == "TOKEN_EXPIRED"), number)
+        }
         _ => Verdict::Silent,
     })
 }

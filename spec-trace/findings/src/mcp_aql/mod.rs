@@ -168,7 +168,7 @@ fn by_value(json: Value) -> Value {
                 .and_then(|it| it.parse::<i64>().ok());
             whole.map_or(Value::Number(number), Value::from)
         }
-        other => other,
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
     }
 }
 

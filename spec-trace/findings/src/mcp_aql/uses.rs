@@ -2,7 +2,7 @@
 
 use super::lifetime::is_late_with_tolerance;
 use super::{answers, first_of, issue, max_uses, outcome, runs, same_call, with};
-use crate::every::{every, kept};
+use crate::every::{both, every, kept};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -193,16 +193,14 @@ fn counted(run: &Run) -> Verdict {
             Verdict::Silent
         }
     });
-    match lacking {
-        Verdict::Lacks(number) => Verdict::Lacks(number),
-        _ => answers(run, |number, call, issue| {
-            let used_up = issue.is_some_and(|it| runs(run, number, call) >= max_uses(it));
-            first_of(&[
-                (issue.is_none(), "TOKEN_INVALID"),
-                (used_up, "TOKEN_ALREADY_USED"),
-            ])
-        }),
-    }
+    let told = answers(run, |number, call, issue| {
+        let used_up = issue.is_some_and(|it| runs(run, number, call) >= max_uses(it));
+        first_of(&[
+            (issue.is_none(), "TOKEN_INVALID"),
+            (used_up, "TOKEN_ALREADY_USED"),
+        ])
+    });
+    both(lacking, told)
 }
 
 /// Mended: there is a record of used and revoked identifiers for signed tokens, too.

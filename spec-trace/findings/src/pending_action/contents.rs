@@ -151,7 +151,7 @@ fn in_doubles(json: Value) -> Value {
             let all = all.into_iter().map(|(name, it)| (name, in_doubles(it)));
             Value::Object(all.collect())
         }
-        other => other,
+        other @ (Value::Null | Value::Bool(_) | Value::String(_)) => other,
     }
 }
 
@@ -266,6 +266,6 @@ fn members(json: &Value) -> usize {
     match json {
         Value::Object(all) => all.len() + all.values().map(members).sum::<usize>(),
         Value::Array(all) => all.iter().map(members).sum(),
-        _ => 0,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }

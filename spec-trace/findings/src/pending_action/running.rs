@@ -1,7 +1,7 @@
 //! When the tool runs, and how often: on allow, expired or resolved.
 
 use super::{ENDS, all_with, decision, record, with};
-use crate::every::{each, end, every, kept, time};
+use crate::every::{both, each, end, every, kept, time};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -121,15 +121,13 @@ fn the_first_only(run: &Run) -> Verdict {
 
 /// Mended: allowed actions run, once; denied, cancelled, expired and finished ones never.
 fn decided_and_finished(run: &Run) -> Verdict {
-    match allowed_runs(run) {
-        Verdict::Wrong(end) => Verdict::Wrong(end),
-        _ => each(run, "perform", |number, it| {
-            decision(run, number, it) == "allow"
-                && with(run, number, it, "perform").next().is_none()
-                && with(run, number, it, "cancel").next().is_none()
-                && it.at < expiry(run, number, it)
-        }),
-    }
+    let may = each(run, "perform", |number, it| {
+        decision(run, number, it) == "allow"
+            && with(run, number, it, "perform").next().is_none()
+            && with(run, number, it, "cancel").next().is_none()
+            && it.at < expiry(run, number, it)
+    });
+    both(allowed_runs(run), may)
 }
 
 /// Mended: from its expiry on it is neither decided nor started, and an allowed one that was not started is reported as expired.
