@@ -14,6 +14,7 @@ use countersign_clauses::{ClauseId, nearest};
 use serde::{Deserialize, Serialize};
 
 pub mod aaep;
+mod every;
 pub mod mcp_aql;
 pub mod pending_action;
 pub mod run;
