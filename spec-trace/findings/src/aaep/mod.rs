@@ -5,18 +5,37 @@
 //! subscription that the producer authenticated, `subscription_id` for the one that the message names). What no message holds begins
 //! with `~`: `~arrives` is a reply's time of receipt where it is not `at`, `~crash` a crash.
 
+mod calls;
+mod decisions;
+mod questions;
 mod replies;
 
 use crate::run::{Guarantee, Run, Step, Text};
 
 /// What is executable of the documents.
 pub static TEXT: Text = Text {
-    passages: &[replies::PASSAGES],
-    repairs: &[replies::REPAIRS],
-    guarantees: &[Guarantee {
-        name: "a-decision-stays",
-        broken: replies::a_decision_is_turned,
-    }],
+    passages: &[
+        replies::PASSAGES,
+        questions::PASSAGES,
+        decisions::PASSAGES,
+        calls::PASSAGES,
+    ],
+    repairs: &[
+        replies::REPAIRS,
+        questions::REPAIRS,
+        decisions::REPAIRS,
+        calls::REPAIRS,
+    ],
+    guarantees: &[
+        Guarantee {
+            name: "a-decision-stays",
+            broken: decisions::a_decision_is_turned,
+        },
+        calls::NOTHING_UNAPPROVED_RUNS,
+        calls::A_REJECTED_ACTION_NEVER_RUNS,
+        calls::AT_MOST_ONCE,
+        questions::SILENCE_OF_NOBODY,
+    ],
 };
 
 /// The question that a reply answers: the last one before it with its token.

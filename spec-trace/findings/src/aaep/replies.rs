@@ -1,76 +1,273 @@
-//! Which reply counts: 6.3, 6.4.
+//! Replies as messages, and what their senders are told: 6.2.4, 6.3.1, 6.3.4, 6.3.5, and the schema of replies.
+//!
+//! `answer` is what the transport or the producer answers to the reply before it, `bytes` a reply as it came.
+//! A fact: `~sent_to` are the subscriptions that a question was sent to.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Value, json};
 
 use super::question_of;
+use super::questions::{asked, calls, deadline, kept, silence_accepts, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
     Judge {
-        name: "6.3.4 check 4",
-        judge: dated_in_time,
+        name: "schema",
+        judge: |run| every_reply(run, |_, reply| conforms(reply)),
     },
     Judge {
-        name: "6.4",
-        judge: the_timeout_decides,
+        name: "schema, in words: own decisions",
+        judge: |run| every_reply(run, is_a_decision_of_the_event),
+    },
+    Judge {
+        name: "6.2.4 over HTTP",
+        judge: |run| {
+            every_answer(run, |_, (_, reply), answer| {
+                let is_refused = answer.text("answer").starts_with("401");
+                (is_refused || is_unknown(reply)).then(|| is_unknown(reply))
+            })
+        },
+    },
+    Judge {
+        name: "6.3.4 check 1: RFC 8259, first member",
+        judge: |run| decided_by_bytes(run, |text| decision(text, true)),
+    },
+    Judge {
+        name: "6.3.4 check 1: RFC 8259, last member",
+        judge: |run| decided_by_bytes(run, |text| decision(text, false)),
+    },
+    Judge {
+        name: "6.3.4 check 1: I-JSON",
+        judge: |run| decided_by_bytes(run, i_json),
+    },
+    Judge {
+        name: "6.3.4 no reasons",
+        judge: |run| {
+            every_answer(run, |run, (number, reply), answer| {
+                (is_unknown(reply) || is_late(run, number, reply))
+                    .then(|| answer.is("answer", "202 Accepted"))
+            })
+        },
+    },
+    Judge {
+        name: "6.3.5 notice",
+        judge: |run| {
+            every_answer(run, |run, (number, reply), answer| {
+                let is_notice = answer.is("answer", "already resolved");
+                is_notice
+                    .then(|| is_late(run, number, reply) && answer.get("to") == reply.get("from"))
+            })
+        },
     },
 ];
 
 /// The mended wordings.
-pub(super) const REPAIRS: &[Judge] = &[Judge {
-    name: "AAEP-F13",
-    judge: received_in_time,
-}];
+pub(super) const REPAIRS: &[Judge] = &[
+    Judge {
+        name: "AAEP-F15",
+        judge: own_values_with_outcomes,
+    },
+    Judge {
+        name: "AAEP-F16",
+        judge: |run| {
+            every_answer(run, |run, (number, reply), answer| {
+                let (_, question) = question_of(run, number, reply)?;
+                let was_sent = question
+                    .get("~sent_to")
+                    .as_array()
+                    .is_some_and(|it| it.contains(answer.get("to")));
+                let notice =
+                    answer.is("answer", "already resolved") && was_sent && !is_unknown(reply);
+                is_late(run, number, reply).then(|| notice || answer.is("answer", "202 Accepted"))
+            })
+        },
+    },
+    Judge {
+        name: "AAEP-F19",
+        judge: |run| decided_by_bytes(run, i_json),
+    },
+    Judge {
+        name: "AAEP-F20",
+        judge: |run| {
+            every_answer(run, |_, (_, reply), answer| {
+                let is_refused = answer.text("answer").starts_with("401");
+                Some(answer.is("answer", "202 Accepted") || (is_refused && is_unknown(reply)))
+            })
+        },
+    },
+];
 
-/// When the time for a question is up, in milliseconds since midnight.
-fn deadline(question: &Step) -> i64 {
-    question.at + question.get("timeout_seconds").as_i64().unwrap_or(300) * 1000
+/// The schema of replies as the text has it, in which formats are remarks.
+static SCHEMA: LazyLock<Option<Validator>> =
+    LazyLock::new(|| jsonschema::validator_for(&schema()).ok());
+
+/// The schema with any text as a decision.
+static OPEN_SCHEMA: LazyLock<Option<Validator>> = LazyLock::new(|| {
+    let mut schema = schema();
+    *schema.pointer_mut("/properties/decision")? = json!({ "type": "string", "minLength": 1 });
+    jsonschema::validator_for(&schema).ok()
+});
+
+fn schema() -> Value {
+    let text = include_str!("../../../cli/schemas/confirmation.reply.schema.json");
+    serde_json::from_str(text).unwrap_or_default()
 }
 
-/// A tool is invoked upon a reply: the numbers of the two, and the question.
-fn taken(run: &Run) -> Option<(usize, &Step, usize, &Step)> {
-    let (invoked, _) = run
-        .steps()
-        .find(|(_, step)| step.is("event", "tool.invoked"))?;
-    let (number, reply) = run
-        .before(invoked)
-        .find(|(_, step)| step.is("decision", "accept"))?;
-    let (_, question) = question_of(run, number, reply)?;
-    Some((number, reply, invoked, question))
+/// Whether a reply conforms to its schema; a subscription and a time that a run leaves out are put in.
+pub(super) fn conforms(reply: &Step) -> bool {
+    SCHEMA
+        .as_ref()
+        .is_some_and(|it| it.is_valid(&message(reply)))
 }
 
-/// Check 4: what counts is the time that the reply states.
-fn dated_in_time(run: &Run) -> Verdict {
-    let Some((_, reply, invoked, question)) = taken(run) else {
-        return Verdict::Silent;
+fn message(reply: &Step) -> Value {
+    let mut message = json!({ "subscription_id": "sub_a1", "timestamp": "2026-05-24T14:22:24Z" });
+    message["type"] = format!("{}.reply", reply.text("reply")).into();
+    for (name, value) in &reply.members {
+        if !name.starts_with('~') && name != "reply" && name != "from" {
+            message[name.as_str()] = value.clone();
+        }
+    }
+    message
+}
+
+fn every_reply(run: &Run, is_kept: impl Fn(Option<&Step>, &Step) -> bool) -> Verdict {
+    let replies = run.steps().filter(|(_, step)| step.has("reply"));
+    together(replies.map(|(number, reply)| {
+        let question = question_of(run, number, reply).map(|(_, question)| question);
+        kept(is_kept(question, reply), number)
+    }))
+}
+
+/// Accept, reject, or what the event lists.
+fn is_a_decision_of_the_event(question: Option<&Step>, reply: &Step) -> bool {
+    let listed = question.and_then(|it| it.get("allowed_replies").as_array());
+    let own = listed.is_some_and(|it| it.contains(reply.get("decision")));
+    own || reply.is("decision", "accept") || reply.is("decision", "reject")
+}
+
+/// Mended (F15): a decision is any text out of the event's list, and the event says which outcome each own value has.
+fn own_values_with_outcomes(run: &Run) -> Verdict {
+    let outcome_is_missing = |(_, question): &(usize, &Step)| {
+        let listed = question.get("allowed_replies").as_array();
+        listed.into_iter().flatten().any(|value| {
+            let outcome = value
+                .as_str()
+                .map(|it| question.get("reply_outcomes")[it].clone());
+            value != "accept"
+                && value != "reject"
+                && outcome != Some(json!("accept"))
+                && outcome != Some(json!("reject"))
+        })
     };
-    let stated = Run::read(&format!("{{\"at\":{}}}", reply.get("timestamp")));
-    match stated {
-        Ok(stated) if stated.0[0].at < deadline(question) => Verdict::Right,
-        _ => Verdict::Wrong(invoked),
+    if let Some((number, _)) = run.steps().find(outcome_is_missing) {
+        return Verdict::Lacks(number);
+    }
+    every_reply(run, |question, reply| {
+        OPEN_SCHEMA
+            .as_ref()
+            .is_some_and(|it| it.is_valid(&message(reply)))
+            && is_a_decision_of_the_event(question, reply)
+    })
+}
+
+fn every_answer(
+    run: &Run,
+    of_one: impl Fn(&Run, (usize, &Step), &Step) -> Option<bool>,
+) -> Verdict {
+    let answers = run.steps().filter(|(_, step)| step.has("answer"));
+    together(answers.filter_map(|(number, answer)| {
+        let reply = run.before(number).find(|(_, step)| step.has("reply"))?;
+        of_one(run, reply, answer).map(|is_kept| kept(is_kept, number))
+    }))
+}
+
+/// Whether the transport does not know the sender.
+fn is_unknown(reply: &Step) -> bool {
+    reply.has("from") && reply.get("from").is_null()
+}
+
+/// Whether the question was resolved before, by a reply or by the timeout.
+fn is_late(run: &Run, number: usize, reply: &Step) -> bool {
+    question_of(run, number, reply).is_some_and(|(asked, question)| {
+        let between = run.before(number).take_while(|(at, _)| *at > asked);
+        reply.at >= deadline(question)
+            || between.into_iter().any(|(_, step)| {
+                step.has("reply")
+                    && step.get("reply_token") == reply.get("reply_token")
+                    && conforms(step)
+            })
+    })
+}
+
+/// A call rests on the bytes before it, as a reader takes them, or else on silence.
+fn decided_by_bytes(run: &Run, read: impl Fn(&str) -> Option<String>) -> Verdict {
+    together(calls(run).filter_map(|(number, call)| {
+        let (asked, question) = asked(run, number, call)?;
+        let (at, bytes) = run.before(number).find(|(_, step)| step.has("bytes"))?;
+        let decision = read(bytes.text("bytes")).filter(|_| at > asked);
+        let silent = silence_accepts(question, call.at);
+        Some(kept(decision.map_or(silent, |it| it == "accept"), number))
+    }))
+}
+
+/// The members of an object, also those that occur twice.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Reader)
     }
 }
 
-/// 6.4: what has not been received by the time of the timeout is decided by the default.
-fn the_timeout_decides(run: &Run) -> Verdict {
-    let Some((_, reply, invoked, question)) = taken(run) else {
-        return Verdict::Silent;
-    };
-    if reply.at < deadline(question) || !question.is("default_decision", "reject") {
-        Verdict::Right
+/// The decision in an object by the grammar of RFC 8259, whose escapes need not make characters, and whose names need not differ.
+fn decision(text: &str, first: bool) -> Option<String> {
+    serde_json::from_str::<IgnoredAny>(text).ok()?;
+    let mut parts = text.split("\\u");
+    let mut readable = parts.next()?.to_owned();
+    for part in parts {
+        let is_surrogate =
+            part.starts_with(['d', 'D']) && !matches!(part.as_bytes().get(1), Some(b'0'..=b'7'));
+        readable += "\\u";
+        readable += if is_surrogate { "fffd" } else { part.get(..4)? };
+        readable += part.get(4..)?;
+    }
+    let Members(members) = serde_json::from_str(&readable).ok()?;
+    let mut found = members.iter().filter(|(name, _)| name == "decision");
+    let (_, value) = if first {
+        found.next()
     } else {
-        Verdict::Wrong(invoked)
-    }
+        found.next_back()
+    }?;
+    value.as_str().map(str::to_owned)
 }
 
-/// Mended: received before the deadline, whatever the reply states.
-fn received_in_time(run: &Run) -> Verdict {
-    the_timeout_decides(run)
-}
-
-/// The action runs after the question was told to be rejected.
-pub(super) fn a_decision_is_turned(run: &Run) -> Option<usize> {
-    let (_, _, invoked, _) = taken(run)?;
-    run.before(invoked)
-        .any(|(_, step)| step.is("event", "state.changed") && step.is("to_state", "thinking"))
-        .then_some(invoked)
+/// The decision in an object by RFC 7493: escapes make characters, and no name occurs twice.
+fn i_json(text: &str) -> Option<String> {
+    let Members(members) = serde_json::from_str(text).ok()?;
+    let twice = |(at, (name, _)): (usize, &(String, Value))| {
+        members.iter().skip(at + 1).any(|(it, _)| it == name)
+    };
+    let is_twice = members.iter().enumerate().any(twice);
+    (!is_twice).then(|| decision(text, true)).flatten()
 }
