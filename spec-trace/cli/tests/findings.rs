@@ -1,14 +1,12 @@
-//! Findings on the source documents: that they are well-formed, what is printed of them, and what shows some of them, executed.
+//! Findings on the source documents: that they are well-formed, and what is printed of them. What shows them is executed by the tests of
+//! `countersign-findings`.
 
 use std::collections::BTreeSet;
 
 use assert_cmd::Command;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_findings as findings;
-use jsonschema::Validator;
 use predicates::str::contains;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 fn countersign(arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("countersign").expect("the binary is built");
@@ -72,95 +70,49 @@ fn a_finding_is_explained_for_people_and_for_a_tracker() {
     refused.stderr(contains("did you mean AQL-F24"));
 }
 
-/// A witness, executed: it panics where it does not show what is said.
-type Witness = fn();
-
-/// Every finding of which it is said that a test executes what shows it.
-const EXECUTED: [(&str, Witness); 6] = [
-    ("AAEP-F15", own_values_cannot_be_sent),
-    (
-        "AAEP-F31",
-        a_clarification_reply_fails_the_schema_of_confirmations,
-    ),
-    ("AAEP-F40", a_session_cannot_be_named),
-    ("AAEP-F42", validators_differ),
-    ("AAEP-F43", a_further_member_silences),
-    ("AQL-F24", a_signature_does_not_fit),
-];
+#[test]
+fn it_is_said_of_each_finding_whether_tests_execute_what_shows_it() {
+    let document: Value =
+        serde_json::from_str(&countersign(&["findings", "--format", "json"])).expect("JSON");
+    for (shown, finding) in document
+        .as_array()
+        .expect("an array")
+        .iter()
+        .zip(findings::all())
+    {
+        assert_eq!(
+            shown["executed"],
+            !finding.cases.is_empty(),
+            "{}",
+            finding.id
+        );
+        assert_eq!(
+            shown["cases"].as_array().map(Vec::len),
+            Some(finding.cases.len())
+        );
+    }
+    let explained = countersign(&["findings", "AAEP-F13"]);
+    assert!(explained.contains("6.4: step 4 is wrong"), "{explained}");
+    assert!(
+        explained.contains("a-decision-stays: broken"),
+        "{explained}"
+    );
+}
 
 #[test]
-fn what_shows_a_finding_shows_it() {
-    let told: BTreeSet<&str> = findings::all()
-        .iter()
-        .filter(|finding| finding.executed)
-        .map(|finding| finding.id.as_str())
-        .collect();
-    assert_eq!(told, EXECUTED.iter().map(|(id, _)| *id).collect());
-    for (_, witness) in EXECUTED {
-        witness();
-    }
-}
-
-/// The schema of replies as the text has it.
-fn schema() -> Value {
-    serde_json::from_str(&countersign(&["schema", "confirmation.reply"])).expect("a schema")
-}
-
-fn validator() -> Validator {
-    jsonschema::validator_for(&schema()).expect("a schema")
-}
-
-/// A reply that is right, with these members put in.
-fn reply(more: &Value) -> Value {
-    let mut reply = json!({
-        "type": "confirmation.reply",
-        "reply_token": "rpl_a1",
-        "decision": "reject",
-        "subscription_id": "sub_b2",
-        "timestamp": "2026-05-24T14:22:24Z",
-    });
-    let members = reply.as_object_mut().expect("an object");
-    members.extend(more.as_object().expect("an object").clone());
-    reply
-}
-
-fn own_values_cannot_be_sent() {
-    assert!(validator().is_valid(&reply(&json!({}))));
-    assert!(!validator().is_valid(&reply(&json!({ "decision": "postpone" }))));
-}
-
-fn a_clarification_reply_fails_the_schema_of_confirmations() {
-    let mut clarification = reply(&json!({ "type": "clarification.reply", "response": "67" }));
-    assert!(!validator().is_valid(&clarification));
-    clarification
-        .as_object_mut()
-        .expect("an object")
-        .shift_remove("decision");
-    assert!(!validator().is_valid(&clarification));
-}
-
-fn a_session_cannot_be_named() {
-    assert!(!validator().is_valid(&reply(&json!({ "session_id": "sess_c3" }))));
-}
-
-/// Two validators that both keep to JSON Schema 2020-12.
-fn validators_differ() {
-    let with_formats = |asserted| {
-        let options = jsonschema::options().should_validate_formats(asserted);
-        options.build(&schema()).expect("a schema")
-    };
-    let yesterday = reply(&json!({ "timestamp": "yesterday" }));
-    assert!(with_formats(false).is_valid(&yesterday));
-    assert!(!with_formats(true).is_valid(&yesterday));
-}
-
-fn a_further_member_silences() {
-    let extended = reply(&json!({ "extensions": { "acme": { "input_mode": "voice" } } }));
-    assert!(!validator().is_valid(&extended));
-}
-
-/// The least form: 128 random bits, and an HMAC with SHA-256.
-fn a_signature_does_not_fit() {
-    let length = |bits: usize| URL_SAFE_NO_PAD.encode(vec![0; bits / 8]).len();
-    assert!(length(128) + length(256) > 64);
+fn the_mended_wordings_are_held_against_each_other() {
+    let mut command = Command::cargo_bin("countersign").expect("the binary is built");
+    let output = command
+        .args(["findings", "--repaired"])
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    insta::assert_snapshot!(text);
+    // A conflict is told by the status, too.
+    let conflicts = !text
+        .lines()
+        .filter(|line| line.contains(" 0 conflicts, 0 runs"))
+        .count()
+        .eq(&3);
+    assert_eq!(output.status.code(), Some(i32::from(conflicts)), "{text}");
 }

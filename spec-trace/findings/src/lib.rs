@@ -18,6 +18,7 @@ mod every;
 pub mod mcp_aql;
 pub mod pending_action;
 pub mod run;
+pub mod together;
 
 /// What goes wrong where a finding is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -81,7 +82,7 @@ pub struct Finding {
     /// What a model has to hold to show it.
     pub modelled: String,
     /// What shows it, executed.
-    #[serde(default, rename = "case")]
+    #[serde(default, rename(deserialize = "case"))]
     pub cases: Vec<Case>,
     /// Why no mended wording of ours can be executed, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -104,6 +104,27 @@ impl Run {
     }
 }
 
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, step) in self.steps() {
+            let (seconds, fraction) = (step.at / 1000, step.at % 1000);
+            let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+            write!(f, "{number}. {hours:02}:{minutes:02}:{seconds:02}")?;
+            if fraction != 0 {
+                write!(f, ".{fraction:03}")?;
+            }
+            for (name, value) in &step.members {
+                match value.as_str() {
+                    Some(text) => write!(f, " {name}={text}")?,
+                    None => write!(f, " {name}={value}")?,
+                }
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
 /// `10:00:05.250` as milliseconds since midnight.
 fn time_of_day(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
+use countersign_findings::run::Run;
+use countersign_findings::together::{Conflict, Together, Unkept, together};
 use countersign_findings::{self as findings, Finding, Kind, Refuted, Severity, ShownBy};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::clauses::hanging;
 use crate::answer::{Answer, DocumentFormat, Status};
@@ -16,7 +18,8 @@ Examples:
   countersign findings AQL-F2                     one, with what shows it and a mended wording
   countersign findings AQL-F2 --format markdown   the same, for the tracker of the document
   countersign findings --protocol aaep --format json
-  countersign findings --refuted                  what looked like one, and the passage against it";
+  countersign findings --refuted                  what looked like one, and the passage against it
+  countersign findings --repaired                 the mended wordings, all in force together";
 
 /// What to show.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -30,9 +33,12 @@ pub struct Args {
     /// What looked like a finding, and why it is none
     #[arg(long, conflicts_with = "id")]
     refuted: bool,
+    /// Hold every run that shows a finding, and those that differ from one by two steps, against all mended wordings together
+    #[arg(long, conflicts_with_all = ["id", "refuted"])]
+    repaired: bool,
 }
 
-/// Runs the command. It judges nothing, so an answer always holds.
+/// Runs the command. Only `--repaired` judges: a conflict, or a guarantee that is not kept, is a violation.
 ///
 /// # Errors
 ///
@@ -55,6 +61,9 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
         };
         return Ok(Answer { text, status });
     }
+    if args.repaired {
+        return repaired(&is_wanted, format);
+    }
     let found: Vec<&Finding> = match &args.id {
         Some(id) => vec![findings::get(id).map_err(miette::Report::msg)?],
         None => findings::all()
@@ -63,12 +72,117 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
             .collect(),
     };
     let text = match format {
-        DocumentFormat::Json => return Ok(Answer::json(&json!(found), status)),
+        DocumentFormat::Json => return Ok(Answer::json(&documents(&found), status)),
         DocumentFormat::Markdown => found.iter().map(|it| markdown(it)).collect(),
         DocumentFormat::Text if args.id.is_some() => found.iter().map(|it| explain(it)).collect(),
         DocumentFormat::Text => list(&found),
     };
     Ok(Answer { text, status })
+}
+
+/// The findings, each with whether a test executes what shows it.
+fn documents(found: &[&Finding]) -> Value {
+    let document = |finding: &Finding| {
+        let mut document = json!(finding);
+        document["executed"] = json!(!finding.cases.is_empty());
+        document
+    };
+    found.iter().map(|finding| document(finding)).collect()
+}
+
+/// All mended wordings in force together.
+fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette::Result<Answer> {
+    let protocols = ["aaep", "mcp-aql", "pending-action"];
+    let protocols = protocols.into_iter().filter(|it| is_wanted(it));
+    let all: Result<Vec<Together>, String> = protocols.map(together).collect();
+    let all = all.map_err(miette::Report::msg)?;
+    let holds = all
+        .iter()
+        .all(|it| it.conflicts.is_empty() && it.unkept.is_empty());
+    let status = if holds {
+        Status::Holds
+    } else {
+        Status::Violated
+    };
+    if format == DocumentFormat::Json {
+        return Ok(Answer::json(&json!(all), status));
+    }
+    let mut text = String::new();
+    for it in &all {
+        let _ = writeln!(
+            text,
+            "{}: {} of {} mended wordings are executed; {} cases, {} runs near them: {} conflicts, {} runs that break a guarantee",
+            it.protocol,
+            it.wordings,
+            it.findings,
+            it.cases,
+            it.runs - it.cases,
+            it.conflicts.len(),
+            it.unkept.len(),
+        );
+        for conflict in &it.conflicts {
+            let Conflict {
+                finding,
+                case,
+                against,
+                step,
+            } = conflict;
+            let said = format!("its case {case} is right; {against}: its step {step} is wrong");
+            text += &hanging(&format!("  {finding:<9} "), &said);
+        }
+        for unkept in &it.unkept {
+            let Unkept {
+                guarantee,
+                finding,
+                run,
+            } = unkept;
+            let _ = writeln!(
+                text,
+                "  {finding:<9} near a case of it, {guarantee} is not kept:"
+            );
+            for line in run.lines() {
+                text += &hanging("            ", line);
+            }
+        }
+    }
+    Ok(Answer { text, status })
+}
+
+/// The cases that show a finding: each run, what is said of it, and what the mended wording says.
+fn cases(finding: &Finding) -> String {
+    let mut text = String::new();
+    for (number, case) in (1..).zip(&finding.cases) {
+        let _ = writeln!(text, "\nCase {number}");
+        // What cannot be read fails a test.
+        let run = Run::read(&case.run).map_or_else(|error| error, |run| run.to_string());
+        for line in run.lines() {
+            text += &hanging("  ", line);
+        }
+        for (passage, said) in &case.judged {
+            text += &hanging("  ", &format!("{passage}: {}", in_words(said)));
+        }
+        for guarantee in case.broken.keys() {
+            text += &hanging("  ", &format!("{guarantee}: broken"));
+        }
+        if let Some(said) = &case.repaired {
+            text += &hanging("  ", &format!("mended wording: {}", in_words(said)));
+        }
+    }
+    if let Some(reason) = &finding.unrepaired {
+        text += "\nWhy no mended wording is executed\n";
+        text += &hanging("  ", reason);
+    }
+    text
+}
+
+/// `wrong 4` in words.
+fn in_words(said: &str) -> String {
+    match said.split_once(' ') {
+        Some(("wrong", step)) => format!("step {step} is wrong"),
+        Some((_, step)) => format!("step {step} lacks what it wants"),
+        None if said == "silent" => "says nothing of it".to_owned(),
+        None => "nothing is wrong".to_owned(),
+    }
 }
 
 /// A line for each, and how many there are of each severity.
@@ -90,7 +204,10 @@ fn list(found: &[&Finding]) -> String {
             .count()
     };
     let (harm, other) = (count(Severity::Harm), count(Severity::Interoperability));
-    let executed = found.iter().filter(|finding| finding.executed).count();
+    let executed = found
+        .iter()
+        .filter(|finding| !finding.cases.is_empty())
+        .count();
     let _ = writeln!(
         text,
         "{} findings: {harm} of harm, {other} of interoperability; tests execute what shows {executed} of them\n\
@@ -120,6 +237,7 @@ fn explain(finding: &Finding) -> String {
     }
     text += "\nA wording that mends it\n";
     text += &hanging("  ", &finding.repair);
+    text += &cases(finding);
     text += "\nWhat a model has to hold to show it\n";
     text += &hanging("  ", &finding.modelled);
     text += "\nThe clauses that it concerns\n";
@@ -149,6 +267,13 @@ fn markdown(finding: &Finding) -> String {
         }
     }
     let _ = writeln!(text, "\n### A wording that mends it\n\n{}", finding.repair);
+    if !finding.cases.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n### Executed\n\n```\n{}\n```",
+            cases(finding).trim()
+        );
+    }
     text += "\n### The clauses that it concerns\n\n";
     for (id, level, gist) in clauses(finding) {
         let _ = writeln!(text, "- {id} {level}: {gist}");
@@ -201,10 +326,10 @@ fn shown_by(finding: &Finding) -> String {
         ShownBy::Run => "A run",
         ShownBy::Instance => "An instance",
     };
-    let how = if finding.executed {
-        "a test executes it"
-    } else {
+    let how = if finding.cases.is_empty() {
         "no test executes it yet"
+    } else {
+        "a test executes it"
     };
     format!("{what} that shows it ({how})")
 }
