@@ -18,6 +18,7 @@ pub mod faults;
 pub mod findings;
 pub mod links;
 mod nearest;
+pub mod passages;
 
 /// The name of one clause: document, section and ordinal, such as `AAEP-6.3.4-4`. It never changes its meaning.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
