@@ -200,86 +200,148 @@ impl Compared {
     }
 }
 
-/// Holds the clauses of these ids against a copy.
-pub fn compare(clauses: &[&'static Clause], copies: &[Copy]) -> Compared {
-    let mut documents: BTreeMap<&str, Option<&Copy>> = BTreeMap::new();
-    for clause in clauses {
-        let title = clause.document.as_str();
-        documents
-            .entry(title)
-            .or_insert_with(|| holder(title, copies));
-    }
-    let mut compared = Compared {
-        documents: BTreeMap::new(),
-        clauses: Vec::new(),
-        uncovered: Vec::new(),
-    };
-    for (title, copy) in &documents {
-        compared
-            .documents
-            .insert(title, copy.map(|it| it.name.clone()));
-    }
-    for clause in clauses {
-        let copy = documents[clause.document.as_str()];
-        compared.clauses.push(beside(clause, copy));
-    }
-    let held: BTreeMap<&str, &Copy> = documents
-        .into_values()
-        .flatten()
-        .map(|it| (it.name.as_str(), it))
-        .collect();
-    compared.uncovered = held.into_values().flat_map(uncovered).collect();
-    compared
+/// Which passages belong to which clause.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Rows {
+    /// By clause, its passages. A clause without any was read from no passage of its own.
+    clauses: BTreeMap<String, Vec<Passage>>,
+    /// Sentences with a normative word that are no clause of their own, each with the reason.
+    #[serde(default)]
+    passed_over: BTreeMap<Passage, String>,
 }
 
-/// The file in which most of a document's passages stand.
-fn holder<'a>(title: &str, copies: &'a [Copy]) -> Option<&'a Copy> {
-    let of_it = all().iter().filter(|it| it.document == title);
-    let passages: Vec<Passage> = of_it.flat_map(passages_of).copied().collect();
-    let found = |copy: &Copy| {
-        let standing = passages.iter().filter(|it| !copy.places(**it).is_empty());
-        standing.count()
-    };
-    let best = copies.iter().max_by_key(|copy| found(copy));
-    best.filter(|copy| found(copy) > 0)
+/// The rows of the documents.
+pub fn rows() -> &'static Rows {
+    &ROWS
 }
 
-fn beside(clause: &'static Clause, copy: Option<&Copy>) -> Beside {
-    let id = clause.id.as_str();
-    let Some(copy) = copy else {
-        return Beside {
-            id,
-            state: State::Absent,
-            passages: Vec::new(),
+static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+    // The file is part of the program, and a test reads it: what is wrong with it cannot reach a user.
+    let read = Rows::read(include_str!("../passages.toml"));
+    read.unwrap_or_else(|error| panic!("passages.toml: {error}"))
+});
+
+impl Rows {
+    /// Reads rows as `passages.toml` has them.
+    ///
+    /// # Errors
+    ///
+    /// What is no such file, in words.
+    pub fn read(text: &str) -> Result<Rows, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// The passages from which a clause was read.
+    pub fn of(&self, clause: &Clause) -> &[Passage] {
+        let rows = self.clauses.get(clause.id.as_str());
+        rows.map_or(&[], Vec::as_slice)
+    }
+
+    /// Holds these clauses against a copy; those that have no passage are left out.
+    pub fn compare(&self, clauses: &[&'static Clause], copies: &[Copy]) -> Compared {
+        let clauses = clauses.iter().filter(|it| !self.of(it).is_empty());
+        let clauses: Vec<&'static Clause> = clauses.copied().collect();
+        let mut documents: BTreeMap<&str, Option<&Copy>> = BTreeMap::new();
+        for clause in &clauses {
+            let title = clause.document.as_str();
+            documents
+                .entry(title)
+                .or_insert_with(|| self.holder(title, copies));
+        }
+        let mut compared = Compared {
+            documents: BTreeMap::new(),
+            clauses: Vec::new(),
+            uncovered: Vec::new(),
         };
-    };
-    let wanted = passages_of(clause);
-    let found = wanted.iter().map(|it| copy.places(*it).into_iter().next());
-    let found: Vec<Range<usize>> = found.flatten().collect();
-    let mut passages: Vec<Place> = found.iter().map(|it| place(copy, it.clone())).collect();
-    let number = section_of(clause);
-    let section = number.map(|number| copy.section(number));
-    let state = match section {
-        _ if found.len() == wanted.len() => State::Same,
-        Some(None) if found.is_empty() => State::Lost,
-        _ => State::Changed,
-    };
-    if let (State::Changed, Some(Some(line))) = (state, section) {
-        passages.push(Place {
-            file: copy.name.clone(),
-            line,
-            text: copy
-                .text
-                .lines()
-                .nth(line - 1)
-                .unwrap_or_default()
-                .to_owned(),
-        });
+        for (title, copy) in &documents {
+            compared
+                .documents
+                .insert(title, copy.map(|it| it.name.clone()));
+        }
+        for clause in clauses {
+            let copy = documents[clause.document.as_str()];
+            compared.clauses.push(self.beside(clause, copy));
+        }
+        let held: BTreeMap<&str, &Copy> = documents
+            .into_values()
+            .flatten()
+            .map(|it| (it.name.as_str(), it))
+            .collect();
+        compared.uncovered = held
+            .into_values()
+            .flat_map(|it| self.uncovered(it))
+            .collect();
+        compared
     }
-    Beside {
-        id,
-        state,
-        passages,
+
+    /// The file in which most of a document's passages stand.
+    fn holder<'a>(&self, title: &str, copies: &'a [Copy]) -> Option<&'a Copy> {
+        let of_it = all().iter().filter(|it| it.document == title);
+        let passages: Vec<Passage> = of_it.flat_map(|it| self.of(it)).copied().collect();
+        let found = |copy: &Copy| {
+            let standing = passages.iter().filter(|it| !copy.places(**it).is_empty());
+            standing.count()
+        };
+        let best = copies.iter().max_by_key(|copy| found(copy));
+        best.filter(|copy| found(copy) > 0)
+    }
+
+    fn beside(&self, clause: &'static Clause, copy: Option<&Copy>) -> Beside {
+        let id = clause.id.as_str();
+        let Some(copy) = copy else {
+            return Beside {
+                id,
+                state: State::Absent,
+                passages: Vec::new(),
+            };
+        };
+        let wanted = self.of(clause);
+        let found = wanted.iter().map(|it| copy.places(*it).into_iter().next());
+        let found: Vec<Range<usize>> = found.flatten().collect();
+        let mut passages: Vec<Place> = found.iter().map(|it| place(copy, it.clone())).collect();
+        let number = section_of(clause);
+        let section = number.map(|number| copy.section(number));
+        let state = match section {
+            _ if found.len() == wanted.len() => State::Same,
+            Some(None) if found.is_empty() => State::Lost,
+            _ => State::Changed,
+        };
+        if let (State::Changed, Some(Some(line))) = (state, section) {
+            passages.push(Place {
+                file: copy.name.clone(),
+                line,
+                text: copy
+                    .text
+                    .lines()
+                    .nth(line - 1)
+                    .unwrap_or_default()
+                    .to_owned(),
+            });
+        }
+        Beside {
+            id,
+            state,
+            passages,
+        }
+    }
+
+    /// The sentences with a normative word in which no clause's passage stands.
+    fn uncovered(&self, copy: &Copy) -> Vec<Place> {
+        let rows = self.clauses.values().flatten();
+        let known: BTreeSet<Passage> = rows.chain(self.passed_over.keys()).copied().collect();
+        let covered: Vec<Range<usize>> = known.iter().flat_map(|it| copy.places(*it)).collect();
+        let mut places: Vec<Place> = Vec::new();
+        for at in keywords(&copy.text) {
+            if covered.iter().any(|it| it.contains(&at)) {
+                continue;
+            }
+            let sentence = place(copy, sentence(&copy.text, at));
+            if places.last() != Some(&sentence) {
+                places.push(sentence);
+            }
+        }
+        places
     }
 }
 
@@ -311,34 +373,15 @@ const KEYWORDS: [&str; 7] = [
     "OPTIONAL",
 ];
 
-/// The sentences with a normative word in which no clause's passage stands.
-fn uncovered(copy: &Copy) -> Vec<Place> {
-    let rows = ROWS.clauses.values().flatten();
-    let known: BTreeSet<Passage> = rows.chain(ROWS.passed_over.keys()).copied().collect();
-    let covered: Vec<Range<usize>> = known.iter().flat_map(|it| copy.places(*it)).collect();
-    let mut places: Vec<Place> = Vec::new();
-    for at in keywords(&copy.text) {
-        if covered.iter().any(|it| it.contains(&at)) {
-            continue;
-        }
-        let sentence = place(copy, sentence(&copy.text, at));
-        if places.last() != Some(&sentence) {
-            places.push(sentence);
-        }
-    }
-    places
-}
-
 /// Where the normative words begin.
 fn keywords(text: &str) -> BTreeSet<usize> {
     let stand = KEYWORDS.iter().flat_map(|word| text.match_indices(word));
     let is_whole = |(at, word): &(usize, &str)| {
         let before = text[..*at].chars().next_back();
         let behind = text[at + word.len()..].chars().next();
-        ![before, behind]
-            .into_iter()
-            .flatten()
-            .any(char::is_alphanumeric)
+        // Where markup is lost, a word may stick to the one before, as in `tool.invokedMUST`.
+        !before.is_some_and(|it| it.is_uppercase() || it.is_numeric())
+            && !behind.is_some_and(char::is_alphanumeric)
     };
     stand.filter(is_whole).map(|(at, _)| at).collect()
 }
@@ -361,24 +404,121 @@ fn sentence(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// The passages from which a clause was read.
-pub fn passages_of(clause: &Clause) -> &'static [Passage] {
-    ROWS.clauses
-        .get(clause.id.as_str())
-        .map_or(&[], Vec::as_slice)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::get;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Rows {
-    /// By clause, its passages.
-    clauses: BTreeMap<String, Vec<Passage>>,
-    /// Sentences with a normative word that are no clause of their own, each with the reason.
-    passed_over: BTreeMap<Passage, String>,
-}
+    /// A document of our own, for ids that exist.
+    const TEXT: &str = "\
+# 2.1 Shape
 
-static ROWS: LazyLock<Rows> = LazyLock::new(|| {
-    // The file is part of the program, and a test reads it: what is wrong with it cannot reach a user.
-    let read = toml::from_str(include_str!("../passages.toml"));
-    read.unwrap_or_else(|error| panic!("passages.toml: {error}"))
-});
+A token **MUST** be long.
+It may have `letters`.
+
+# 2.2 Syntax
+
+No digit MUST stand first. This
+sentence stands here, too.
+";
+
+    fn compared(text: &str) -> Compared {
+        let rows = format!(
+            "[clauses]\n'AQL-2.1-1' = ['{}']\n'AQL-2.2-1' = ['{}', '{}']\n",
+            Passage::of("a token must be long"),
+            Passage::of("No digit MUST stand first"),
+            Passage::of("this sentence stands here"),
+        );
+        let rows = Rows::read(&rows).expect("rows");
+        let clauses = ["AQL-2.1-1", "AQL-2.2-1", "AQL-3.3-1"];
+        let clauses = clauses.map(|id| get(id).expect("a clause"));
+        let other = Copy::new("other.md".to_owned(), "Nothing.".to_owned());
+        let copy = Copy::new("tokens.md".to_owned(), text.to_owned());
+        rows.compare(&clauses, &[other, copy])
+    }
+
+    fn states(compared: &Compared) -> Vec<State> {
+        compared.clauses.iter().map(|it| it.state).collect()
+    }
+
+    #[test]
+    fn line_breaks_and_markup_make_no_difference() {
+        let compared = compared(TEXT);
+        assert_eq!(states(&compared), [State::Same; 2]);
+        assert!(compared.is_same());
+        let first = &compared.clauses[0].passages[0];
+        assert_eq!((first.file.as_str(), first.line), ("tokens.md", 3));
+        assert_eq!(first.text, "A token **MUST** be long");
+        assert_eq!(
+            compared.clauses[1].passages[1].text,
+            "This sentence stands here"
+        );
+    }
+
+    #[test]
+    fn an_altered_sentence_names_its_clause_and_where_to_read() {
+        let compared = compared(&TEXT.replace("first", "last"));
+        assert_eq!(states(&compared), [State::Same, State::Changed]);
+        let places: Vec<usize> = compared.clauses[1]
+            .passages
+            .iter()
+            .map(|it| it.line)
+            .collect();
+        assert_eq!(places, [8, 6]);
+        // No clause was read from the new sentence.
+        assert_eq!(compared.uncovered[0].text, "No digit MUST stand last.");
+    }
+
+    #[test]
+    fn a_removed_section_names_the_clauses_that_lost_their_ground() {
+        let (before, _) = TEXT.split_once("# 2.2").expect("a section");
+        assert_eq!(states(&compared(before)), [State::Same, State::Lost]);
+        let renamed = before.to_owned() + "# 2.2 Syntax\n\nNothing.\n";
+        assert_eq!(states(&compared(&renamed)), [State::Same, State::Changed]);
+    }
+
+    #[test]
+    fn a_new_normative_sentence_is_told_once_with_its_line() {
+        let added = TEXT.to_owned()
+            + "\nA host SHALL wait, and MUST NOT sleep. MUSTARD and `tool.invokedMUST` differ.\n";
+        let compared = compared(&added);
+        let told: Vec<(usize, &str)> = compared
+            .uncovered
+            .iter()
+            .map(|it| (it.line, it.text.as_str()))
+            .collect();
+        assert_eq!(told[0], (11, "A host SHALL wait, and MUST NOT sleep."));
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(!compared.is_same());
+    }
+
+    #[test]
+    fn no_document_and_no_text_are_no_fault() {
+        assert_eq!(states(&compared("")), [State::Absent; 2]);
+        assert_eq!(states(&compared("A")), [State::Absent; 2]);
+    }
+
+    #[test]
+    fn every_clause_of_a_document_has_a_passage() {
+        for clause in all() {
+            let is_of_the_wire = clause.id.as_str().starts_with("AAEP-EV-");
+            assert_eq!(
+                rows().of(clause).is_empty(),
+                is_of_the_wire,
+                "{}",
+                clause.id
+            );
+        }
+        for id in rows().clauses.keys() {
+            get(id).expect("a clause");
+        }
+    }
+
+    /// Prints the row of a passage: `COUNTERSIGN_PASSAGE='its words' cargo test -p countersign-clauses the_row -- --ignored --nocapture`
+    #[test]
+    #[ignore = "prints what a new clause needs"]
+    fn the_row_of_a_passage() {
+        let words = std::env::var("COUNTERSIGN_PASSAGE").expect("the words of a passage");
+        println!("\"{}\"", Passage::of(&words));
+    }
+}

@@ -24,7 +24,7 @@ pub(super) fn run(
     format: Format,
 ) -> miette::Result<Answer> {
     let copies = read(copy)?;
-    let compared = passages::compare(clauses, &copies);
+    let compared = passages::rows().compare(clauses, &copies);
     if compared.count(State::Absent) == compared.clauses.len() {
         return Err(miette::miette!(
             help = "it has to hold the text itself, as Markdown, plain text or JSON",
