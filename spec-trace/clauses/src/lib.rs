@@ -17,6 +17,7 @@ pub mod evidence;
 pub mod faults;
 pub mod links;
 pub mod nearest;
+pub mod passages;
 
 /// The name of one clause: document, section and ordinal, such as `AAEP-6.3.4-4`. It never changes its meaning.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,6 +16,8 @@ use crate::answer::{Answer, Format, Status};
 use crate::links::LINKS;
 use crate::show::words::between_words;
 
+mod against;
+
 /// The widest line that is printed.
 const WIDTH: usize = 100;
 
@@ -22,7 +25,9 @@ const EXAMPLES: &str = "\
 Examples:
   countersign clauses                                   all of them, with what covers each
   countersign clauses PA-5                              one, with all that hangs on it
-  countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why";
+  countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why
+  countersign clauses --against my-copy                 each beside its passage, and what an edit has touched
+  countersign clauses PA-5 --against my-copy            one beside its passage";
 
 /// What to show.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -36,15 +41,23 @@ pub struct Args {
     /// Only the clauses of this protocol
     #[arg(long, conflicts_with = "id")]
     pub protocol: Option<String>,
+    /// Hold them against this folder, or file, with a copy of the documents: what has changed, what has lost its section, and
+    /// which normative sentences no clause covers
+    #[arg(long, value_name = "DIR", conflicts_with = "gaps")]
+    pub against: Option<PathBuf>,
 }
 
-/// Runs the command. It judges nothing, so an answer always holds.
+/// Runs the command. Only `--against` judges: what has to be read again is a violation.
 ///
 /// # Errors
 ///
-/// An unknown clause, with the ids that look most like it, or an unknown protocol, with the known ones.
+/// An unknown clause, with the ids that look most like it; an unknown protocol, with the known ones; a copy that cannot be read, or
+/// holds none of the documents.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let clauses = selected(args)?;
+    if let Some(copy) = &args.against {
+        return against::run(&clauses, copy, format);
+    }
     let text = match format {
         Format::Json => json(&clauses),
         Format::Text if args.id.is_some() => clauses.iter().map(|clause| explain(clause)).collect(),

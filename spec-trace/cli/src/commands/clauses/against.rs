@@ -1,0 +1,148 @@
+//! `countersign clauses --against DIR`: the clauses beside an editor's copy of the documents.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use countersign_clauses::passages::{self, Beside, Compared, Copy, Place, State};
+use countersign_clauses::{Clause, get};
+use miette::{IntoDiagnostic as _, WrapErr as _};
+use serde_json::json;
+
+use super::hanging;
+use crate::answer::{Answer, Format, Status};
+
+/// What a document may be kept as.
+const EXTENSIONS: [&str; 8] = [
+    "md", "txt", "json", "rst", "adoc", "html", "mdx", "markdown",
+];
+
+/// Holds the clauses against a copy.
+pub(super) fn run(
+    clauses: &[&'static Clause],
+    copy: &Path,
+    format: Format,
+) -> miette::Result<Answer> {
+    let copies = read(copy)?;
+    let compared = passages::rows().compare(clauses, &copies);
+    if compared.count(State::Absent) == compared.clauses.len() {
+        return Err(miette::miette!(
+            help = "it has to hold the text itself, as Markdown, plain text or JSON",
+            "{}: none of its {} files holds one of the documents",
+            copy.display(),
+            copies.len()
+        ));
+    }
+    let status = if compared.is_same() {
+        Status::Holds
+    } else if compared.count(State::Same) + compared.count(State::Absent) == compared.clauses.len()
+        && compared.uncovered.is_empty()
+    {
+        Status::Inconclusive
+    } else {
+        Status::Violated
+    };
+    Ok(match format {
+        Format::Json => Answer::json(&json!(compared), status),
+        Format::Text => Answer {
+            text: render(&compared),
+            status,
+        },
+    })
+}
+
+/// Every document in a folder and those below it, or one file.
+fn read(at: &Path) -> miette::Result<Vec<Copy>> {
+    let mut copies = Vec::new();
+    for path in files(at)? {
+        let name = path.display().to_string();
+        let bytes = fs::read(&path).into_diagnostic();
+        let bytes = bytes.wrap_err_with(|| format!("{name}: it cannot be read"))?;
+        // What is no text is no document.
+        if let Ok(text) = String::from_utf8(bytes) {
+            copies.push(Copy::new(name, text));
+        }
+    }
+    Ok(copies)
+}
+
+/// The files that may be documents, in the order of their names. Folders whose name begins with a dot are passed over.
+fn files(at: &Path) -> miette::Result<Vec<PathBuf>> {
+    let told = || format!("{}: it cannot be read", at.display());
+    let kind = fs::metadata(at).into_diagnostic().wrap_err_with(told)?;
+    if kind.is_file() {
+        return Ok(vec![at.to_owned()]);
+    }
+    let entries = fs::read_dir(at).into_diagnostic().wrap_err_with(told)?;
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|it| it.map(|it| it.path())).collect();
+    let mut paths = paths.into_diagnostic().wrap_err_with(told)?;
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        if path.is_dir() && !path.is_symlink() && !name.starts_with('.') {
+            found.extend(files(&path)?);
+        } else if path.is_file() && EXTENSIONS.contains(&extension.to_lowercase().as_str()) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn render(compared: &Compared) -> String {
+    let mut text = String::new();
+    for (title, file) in &compared.documents {
+        let _ = writeln!(text, "{title}: {}", file.as_deref().unwrap_or("in no file"));
+    }
+    text.push('\n');
+    for it in &compared.clauses {
+        text += &beside(it);
+    }
+    if !compared.uncovered.is_empty() {
+        text += "\nNormative sentences that no clause covers\n";
+        text += &places(&compared.uncovered);
+    }
+    let count = |state| compared.count(state);
+    let _ = write!(
+        text,
+        "\n{} clauses as they were read, {} to read again, {} without their section",
+        count(State::Same),
+        count(State::Changed),
+        count(State::Lost),
+    );
+    if count(State::Absent) > 0 {
+        let _ = write!(
+            text,
+            ", {} whose document is in no file",
+            count(State::Absent)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "; {} sentences without a clause",
+        compared.uncovered.len()
+    );
+    text
+}
+
+/// A clause with what has become of its words, and these.
+fn beside(it: &Beside) -> String {
+    // A clause that was compared is one that exists.
+    let Ok(clause) = get(it.id) else {
+        return String::new();
+    };
+    let state = match it.state {
+        State::Same => "",
+        State::Changed => "CHANGED, read it again: ",
+        State::Lost => "its section is GONE: ",
+        State::Absent => "not compared: ",
+    };
+    let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
+    hanging(&head, &format!("{state}{}", clause.gist)) + &places(&it.passages)
+}
+
+fn places(places: &[Place]) -> String {
+    let place = |it: &Place| hanging(&format!("    {}:{}  ", it.file, it.line), &it.text);
+    places.iter().map(place).collect()
+}
