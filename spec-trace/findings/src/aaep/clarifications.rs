@@ -48,7 +48,7 @@ fn waits_for_the_answer(run: &Run) -> Verdict {
     )
 }
 
-/// A.7.4: before an irreversible call there is a confirmation.reply that accepts.
+/// A.7.4: before an irreversible call there is a `confirmation.reply` that accepts.
 fn an_accept_precedes(run: &Run) -> Verdict {
     each(
         run,
@@ -100,7 +100,7 @@ fn answers(run: &Run, number: usize, step: &Step) -> bool {
             || asked(run, number, step.get("reply_token")).is_some())
 }
 
-/// 6.5.1: what answers a clarification is a clarification.reply with a response.
+/// 6.5.1: what answers a clarification is a `clarification.reply` with a response.
 fn is_a_clarification_reply(run: &Run) -> Verdict {
     each(
         run,
@@ -109,7 +109,7 @@ fn is_a_clarification_reply(run: &Run) -> Verdict {
     )
 }
 
-/// The form of a clarification.reply: 6.5.1, and no member beside those of 6.5.3.
+/// The form of a `clarification.reply`: 6.5.1, and no member beside those of 6.5.3.
 fn is_well_formed(step: &Step) -> bool {
     let required = [
         "type",

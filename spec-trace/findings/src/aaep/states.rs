@@ -78,10 +78,8 @@ fn numbered(run: &Run, by_producer: bool) -> Verdict {
         |it| it.has("sequence_number"),
         |number, step| {
             let of_it = |(_, it): &(usize, &Step)| !by_producer || same(it, step, "producer");
-            let before = run.before(number).filter(of_it);
-            let last = before
-                .filter_map(|(_, it)| it.get("sequence_number").as_u64())
-                .next();
+            let mut before = run.before(number).filter(of_it);
+            let last = before.find_map(|(_, it)| it.get("sequence_number").as_u64());
             step.get("sequence_number").as_u64() == Some(last.map_or(0, |it| it + 1))
         },
     )
@@ -106,7 +104,7 @@ fn is_open(run: &Run, number: usize) -> bool {
     })
 }
 
-/// 6.7.2: the change that tells of a resolution leaves awaiting_input.
+/// 6.7.2: the change that tells of a resolution leaves `awaiting_input`.
 fn resolution_leaves_awaiting_input(run: &Run) -> Verdict {
     each(
         run,
@@ -119,14 +117,14 @@ fn resolution_leaves_awaiting_input(run: &Run) -> Verdict {
     )
 }
 
-/// A.2: the state is awaiting_input as long as a question is open.
+/// A.2: the state is `awaiting_input` as long as a question is open.
 fn awaiting_while_open(run: &Run) -> Verdict {
     each(run, changes, |number, step| {
         step.is("to_state", "awaiting_input") || !is_open(run, number)
     })
 }
 
-/// A.4: after a resolution the state leaves awaiting_input.
+/// A.4: after a resolution the state leaves `awaiting_input`.
 fn away_after_resolution(run: &Run) -> Verdict {
     let away = |it: &Step| changes(it) && !it.is("to_state", "awaiting_input");
     each(
@@ -141,7 +139,7 @@ fn away_after_resolution(run: &Run) -> Verdict {
     )
 }
 
-/// A.3: the state is calling_tool while a tool runs.
+/// A.3: the state is `calling_tool` while a tool runs.
 fn calling_tool_while_one_runs(run: &Run) -> Verdict {
     each(run, called, |number, _| {
         let entered = run.before(number).find(|(_, it)| changes(it));
@@ -183,18 +181,18 @@ fn back_at_once_and_calls_leave_it(run: &Run) -> Verdict {
     all(&[left, away_after_resolution(run), lacks(returned)])
 }
 
-/// Whether the last change before the step enters awaiting_input.
+/// Whether the last change before the step enters `awaiting_input`.
 fn is_entered(run: &Run, number: usize) -> bool {
     let last = run.before(number).find(|(_, it)| changes(it));
     last.is_some_and(|(_, it)| it.is("to_state", "awaiting_input"))
 }
 
-/// A.4: in the order of events the change to awaiting_input comes first.
+/// A.4: in the order of events the change to `awaiting_input` comes first.
 fn entered_before_in_order(run: &Run) -> Verdict {
     each(run, is_question, |number, _| is_entered(run, number))
 }
 
-/// A.4: by the clock the change to awaiting_input is not later.
+/// A.4: by the clock the change to `awaiting_input` is not later.
 fn entered_at_by_the_clock(run: &Run) -> Verdict {
     each(run, is_question, |number, question| {
         let enters = |it: &Step| it.is("to_state", "awaiting_input") && it.at <= question.at;
@@ -202,7 +200,7 @@ fn entered_at_by_the_clock(run: &Run) -> Verdict {
     })
 }
 
-/// A.7.6: a change to awaiting_input or the start precedes.
+/// A.7.6: a change to `awaiting_input` or the start precedes.
 fn comes_after_start_or_change(run: &Run) -> Verdict {
     each(run, is_question, |number, _| {
         run.before(number)
@@ -233,7 +231,7 @@ fn what_is_accepted_is_shown(run: &Run) -> Verdict {
     )
 }
 
-/// A.7.4, if a change to calling_tool after a question stands for the accept.
+/// A.7.4, if a change to `calling_tool` after a question stands for the accept.
 fn inferred_from_the_state(run: &Run) -> Verdict {
     each(
         run,

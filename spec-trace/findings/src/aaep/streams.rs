@@ -56,7 +56,7 @@ fn completed_once(run: &Run, by_name: bool) -> Verdict {
     })
 }
 
-/// A final chunk with no output_id ends the one unnamed stream of the session.
+/// A final chunk with no `output_id` ends the one unnamed stream of the session.
 fn one_unnamed_stream(run: &Run) -> Verdict {
     each(run, streams, |number, chunk| {
         !run.before(number).any(|(_, it)| {
@@ -65,7 +65,7 @@ fn one_unnamed_stream(run: &Run) -> Verdict {
     })
 }
 
-/// After a final chunk with no output_id another unnamed stream begins.
+/// After a final chunk with no `output_id` another unnamed stream begins.
 fn next_stream_after_the_end(run: &Run) -> Verdict {
     each(
         run,
