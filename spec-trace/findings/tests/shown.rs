@@ -30,6 +30,8 @@ fn every_passage_and_every_mended_wording_has_something_that_it_allows_and_somet
     let mut said: BTreeMap<(&str, &str), BTreeSet<bool>> = BTreeMap::new();
     for (finding, run) in runs() {
         let text = finding.text();
+        let mut near = run.neighbours();
+        near.push(run);
         for it in [text.passages, text.repairs]
             .into_iter()
             .flatten()
@@ -37,7 +39,10 @@ fn every_passage_and_every_mended_wording_has_something_that_it_allows_and_somet
             .flatten()
         {
             let of_it = said.entry((finding.protocol(), it.name)).or_default();
-            for run in run.neighbours().iter().chain([&run]) {
+            for run in &near {
+                if of_it.len() == 2 {
+                    break;
+                }
                 match (it.judge)(run) {
                     Verdict::Right => _ = of_it.insert(true),
                     Verdict::Wrong(_) | Verdict::Lacks(_) => _ = of_it.insert(false),
