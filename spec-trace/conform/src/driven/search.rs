@@ -1,6 +1,7 @@
 //! Runs of an implementation one after the other, and the shortest run for each clause that it breaks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use countersign_driver::Protocol;
 use countersign_model::judge::Finding;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{Driven, Others, Played, Run, Taken, Told, Wrong, play, play_all};
@@ -67,8 +69,6 @@ const SHRINKING: Duration = Duration::from_secs(10);
 const AGAIN: u32 = 3;
 /// In so many runs it is tried which other answers would have been wrong.
 const TRIED: u64 = 200;
-/// So many runs for each thread are played before it is looked whether there are enough.
-const AT_ONCE: usize = 16;
 
 impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// Before the first run.
@@ -152,8 +152,8 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         let mut found = self.nothing();
         let mut all = Vec::new();
         let at_once = match self.partner.maker() {
-            Some(_) if self.threads > 1 => AT_ONCE * self.threads,
-            Some(_) | None => 1,
+            Some(_) => self.threads.max(1),
+            None => 1,
         };
         'enough: for runs in runs.chunks(at_once) {
             for (run, played) in runs.iter().zip(self.play_all(runs)) {
@@ -356,11 +356,16 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             likely.push((busy.map(|(_, step)| step.clone()).collect(), true));
         }
         let mut seen = (Rc::clone(played), wrong);
+        let mut in_vain = HashSet::new();
         let mut shows = |shorter: &[D::Step]| {
-            if Instant::now() > until {
+            let mark = mark(shorter);
+            if Instant::now() > until || in_vain.contains(&mark) {
                 return None;
             }
-            let (played, wrong) = self.shows(shorter, clause)?;
+            let Some((played, wrong)) = self.shows(shorter, clause) else {
+                in_vain.insert(mark);
+                return None;
+            };
             Some((wrong.at + 1, (played, wrong)))
         };
         // What is short for another clause may show this one as well, unless it follows from the other; and most steps of a random run
@@ -482,6 +487,15 @@ impl<D: Driven> Divergence<D> {
         let before = before.filter(|it| it.calls < self.wrong.calls);
         before.map(|it| it.finding.clause)
     }
+}
+
+/// What tells these steps from others.
+fn mark<T: Serialize>(steps: &[T]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_string(steps)
+        .unwrap_or_default()
+        .hash(&mut hasher);
+    hasher.finish()
 }
 
 /// What tells things of this shape from others: 12 hexadecimal digits.
