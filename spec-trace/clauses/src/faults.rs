@@ -32,7 +32,7 @@ pub fn all() -> &'static [Fault] {
 }
 
 /// The files of `spec-trace/faults/`.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 12] = [
     ("aaep.toml", include_str!("../../faults/aaep.toml")),
     ("mcp-aql.toml", include_str!("../../faults/mcp-aql.toml")),
     (
@@ -64,6 +64,14 @@ const FILES: [(&str, &str); 10] = [
         include_str!("../../faults/wide_pending_action.toml"),
     ),
     ("live.toml", include_str!("../../faults/live.toml")),
+    (
+        "lint_streams.toml",
+        include_str!("../../faults/lint_streams.toml"),
+    ),
+    (
+        "lint_transcripts.toml",
+        include_str!("../../faults/lint_transcripts.toml"),
+    ),
 ];
 
 #[derive(Deserialize)]

@@ -88,14 +88,18 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(moment) => moment.fmt(formatter),
-            Err(_) => match jiff::Timestamp::from_microsecond(self.0 - LAST_YEAR) {
-                Ok(moment) => {
-                    let text = moment.to_string().replacen("9998", "9999", 1);
-                    formatter.write_str(&text)
+            Err(_) => {
+                let earlier = self.0.saturating_sub(LAST_YEAR);
+                let earlier = jiff::Timestamp::from_microsecond(earlier).map(|it| it.to_string());
+                match earlier
+                    .ok()
+                    .and_then(|it| it.strip_prefix("9998").map(str::to_owned))
+                {
+                    Some(rest) => write!(formatter, "9999{rest}"),
+                    // Only a deadline can lie beyond what a calendar holds.
+                    None => formatter.write_str("the end of time"),
                 }
-                // Only a deadline can lie beyond what a calendar holds.
-                Err(_) => formatter.write_str("the end of time"),
-            },
+            }
         }
     }
 }
