@@ -803,7 +803,8 @@ fn files_that_are_mixed_up_are_told_as_such() {
         }
     }
     let all: String = WAYS.iter().map(|way| (way.put)(&lines) + "\n").collect();
-    for way in &WAYS {
+    // An archive is looked for in whatever stands there; the others take all that is there.
+    for way in WAYS.iter().filter(|way| way.name != "har") {
         let how = How {
             from: Some(way.envelope),
             mapping: None,

@@ -62,7 +62,9 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         .wrap_err_with(cannot)?;
     let mut start = Vec::new();
     let mut buffer = vec![0; CHUNK];
-    while !tells(&start) && start.len() < CHUNK {
+    // An archive may be one line that never ends.
+    let may_be = |start: &[u8]| envelope::is_by_line(start, &how).is_ok();
+    while !tells(&start) && may_be(&start) && start.len() < CHUNK {
         let read = reader.read(&mut buffer).into_diagnostic();
         match read.wrap_err_with(cannot)? {
             0 => break,
