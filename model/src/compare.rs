@@ -45,8 +45,8 @@ struct Place<T: Modelled> {
     origin: (usize, Option<T::Action>),
 }
 
-/// The shortest run, within the limit, of a party of `leader` that no party of `other` can have. `progress` is told the number of
-/// states so far.
+/// The shortest run, within the limit, of a party of `leader` that no party of `other` can have: told apart by what has to come out, and
+/// only where nothing is, by what may. `progress` is told the number of states so far.
 pub fn apart<T: Modelled>(
     leader: &Specification<T>,
     other: &Specification<T>,
@@ -54,29 +54,18 @@ pub fn apart<T: Modelled>(
     mut progress: impl FnMut(usize),
 ) -> Compared {
     let (leader, other) = (leader.literal(), other.literal());
-    let mut search = Search::new(&leader, &other);
-    let mut level = 0..1;
-    let mut steps = 0;
-    while !level.is_empty() && steps < limit.steps {
-        for from in level.clone() {
-            progress(search.places.len());
-            if search.places.len() >= limit.pairs {
-                return search.came_to(None, steps, false);
-            }
-            if let Some(difference) = search.go_on(from) {
-                return search.came_to(Some(difference), steps, false);
-            }
-        }
-        level = level.end..search.places.len();
-        steps += usize::from(!level.is_empty());
+    let compared = Search::new(&leader, &other, false).go(limit, &mut progress);
+    // What may come out besides depends on the reading alone.
+    if compared.difference.is_some() || leader.reading == other.reading {
+        return compared;
     }
-    search.came_to(None, steps, level.is_empty())
+    Search::new(&leader, &other, true).go(limit, &mut progress)
 }
 
 struct Search<'a, T: Modelled> {
     leader: &'a Specification<T>,
     other: &'a Specification<T>,
-    /// Whether what may come out besides is to be looked at: only another reading changes it.
+    /// Whether what may come out besides is looked at, too.
     besides: bool,
     places: Vec<Place<T>>,
     reached: Met,
@@ -85,7 +74,7 @@ struct Search<'a, T: Modelled> {
 }
 
 impl<'a, T: Modelled> Search<'a, T> {
-    fn new(leader: &'a Specification<T>, other: &'a Specification<T>) -> Self {
+    fn new(leader: &'a Specification<T>, other: &'a Specification<T>, besides: bool) -> Self {
         let start = Place {
             leader: leader.start(),
             others: vec![other.start()],
@@ -96,11 +85,31 @@ impl<'a, T: Modelled> Search<'a, T> {
         Self {
             leader,
             other,
-            besides: leader.reading != other.reading,
+            besides,
             reached,
             places: vec![start],
             actions: Vec::new(),
         }
+    }
+
+    /// Goes breadth first, until something is found.
+    fn go(mut self, limit: Limit, progress: &mut impl FnMut(usize)) -> Compared {
+        let mut level = 0..1;
+        let mut steps = 0;
+        while !level.is_empty() && steps < limit.steps {
+            for from in level.clone() {
+                progress(self.places.len());
+                if self.places.len() >= limit.pairs {
+                    return self.came_to(None, steps, false);
+                }
+                if let Some(difference) = self.go_on(from) {
+                    return self.came_to(Some(difference), steps, false);
+                }
+            }
+            level = level.end..self.places.len();
+            steps += usize::from(!level.is_empty());
+        }
+        self.came_to(None, steps, level.is_empty())
     }
 
     fn came_to(self, difference: Option<Difference>, steps: usize, exhaustive: bool) -> Compared {
@@ -123,8 +132,13 @@ impl<'a, T: Modelled> Search<'a, T> {
             let Some(taken) = T::take(self.leader, &before, action, 0) else {
                 continue;
             };
-            let others = self.followed(from, action, taken.told);
-            let is_alone = others.is_empty() && taken.told.is_some();
+            let seen = taken.told.and_then(CallTold::seen);
+            let mut others = self.followed(from, action, seen);
+            if taken.told.is_some() && seen.is_none() && others.is_empty() {
+                // What a party does unseen, the other need not do. What the world does, it must: else time would stand still for it.
+                others.clone_from(&self.places[from].others);
+            }
+            let is_alone = others.is_empty();
             let comes_besides = || {
                 self.besides && {
                     let can = |state: &T::State| T::besides(self.other, state, action);
@@ -133,7 +147,7 @@ impl<'a, T: Modelled> Search<'a, T> {
                     besides.any(|told| known.iter().all(|it| it.seen() != told.seen()))
                 }
             };
-            if is_alone || taken.told.is_some() && comes_besides() {
+            if is_alone || seen.is_some() && comes_besides() {
                 found = self.differs(from, action, is_alone);
                 if found.is_some() {
                     break;
@@ -157,13 +171,13 @@ impl<'a, T: Modelled> Search<'a, T> {
     }
 
     /// Where the other can be after this step, if what is seen of it is the same.
-    fn followed(&self, from: usize, action: T::Action, told: Option<Told<T>>) -> Vec<T::State> {
+    fn followed(&self, from: usize, action: T::Action, seen: Option<Told<T>>) -> Vec<T::State> {
         let mut followed = Vec::new();
         for state in &self.places[from].others {
             let Some(taken) = T::take(self.other, state, action, 0) else {
                 continue;
             };
-            if taken.told.map(CallTold::seen) == told.map(CallTold::seen) {
+            if taken.told.and_then(CallTold::seen) == seen {
                 let next = self.other.reduced(&taken.next);
                 if !followed.contains(&next) {
                     followed.push(next);
@@ -209,7 +223,7 @@ fn seen_of<T: Modelled>(model: &Specification<T>, run: &[T::Action]) -> Option<V
     let mut seen = Vec::new();
     for &action in run {
         let taken = T::take(model, &state, action, 0)?;
-        seen.extend(taken.told.map(CallTold::seen));
+        seen.extend(taken.told.and_then(CallTold::seen));
         state = model.reduced(&taken.next);
     }
     Some(seen)
@@ -255,9 +269,9 @@ impl<'a, T: Modelled> Worlds<'a, T> {
                     continue;
                 };
                 let after = self.model.reduced(&taken.next);
-                match taken.told {
+                match taken.told.and_then(CallTold::seen) {
                     None if known.is_new(&after) => open.push(after),
-                    Some(told) if told.seen() == *seen && next.is_new(&after) => {
+                    Some(told) if told == *seen && next.is_new(&after) => {
                         self.states.push(after);
                     }
                     None | Some(_) => {}

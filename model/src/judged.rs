@@ -51,9 +51,9 @@ pub trait CallTold: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// The same call, had this come out of it; nothing where it is more than a step of the model can put out.
     fn putting_out(self, outputs: &[Self::Output]) -> Option<Self>;
 
-    /// The same, with nothing of it but what is seen from outside: what is asked, when, and what comes out.
-    #[must_use]
-    fn seen(self) -> Self;
+    /// The same, with nothing of it but what is seen from outside: what is asked, when, and what comes out. Nothing where nobody sees
+    /// it.
+    fn seen(self) -> Option<Self>;
 }
 
 /// What the judge of a protocol is told of a step.

@@ -222,11 +222,12 @@ impl CallTold for Told {
         Some(Self { outputs, ..self })
     }
 
-    fn seen(self) -> Self {
-        Self {
+    fn seen(self) -> Option<Self> {
+        let seen = Self {
             can_begin: false,
             ..self
-        }
+        };
+        Some(seen)
     }
 }
 

@@ -259,11 +259,12 @@ impl CallTold for Told {
         })
     }
 
-    fn seen(self) -> Self {
-        Self {
+    fn seen(self) -> Option<Self> {
+        let seen = Self {
             earlier: false,
             ..self
-        }
+        };
+        (self.call != Asked::Nothing).then_some(seen)
     }
 }
 

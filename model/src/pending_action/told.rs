@@ -167,17 +167,18 @@ impl CallTold for Told {
         self.call().map(|_| Self { outputs, ..self })
     }
 
-    fn seen(self) -> Self {
+    fn seen(self) -> Option<Self> {
         let ahead = Ahead {
             crash: false,
             rollback: false,
             earlier: false,
         };
-        Self {
+        let seen = Self {
             ahead,
             can_propose: false,
             ..self
-        }
+        };
+        (self.call != Asked::Nothing).then_some(seen)
     }
 }
 

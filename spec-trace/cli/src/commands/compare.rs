@@ -140,7 +140,7 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
     let status = Status::Holds;
     Ok(match format {
         Format::Json => {
-            let setting = |setting: &Setting, model: &ModelOf<D>| json!({ "setting": setting.to_string(), "bounds": written(model.bounds) });
+            let setting = |it: &Setting, model: &ModelOf<D>| json!({ "setting": it.to_string(), "bounds": written(model.bounds) });
             let [only_a, only_b] = compared.each_ref().map(compared_json);
             let [of_a, of_b] = &broken;
             let only = |first, second| {

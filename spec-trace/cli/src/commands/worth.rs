@@ -47,7 +47,7 @@ pub struct Args {
     /// Leave out two rules at a time, too
     #[arg(long)]
     pairs: bool,
-    /// The longest runs to look at
+    /// The longest runs to look at; with --pairs they are one step shorter, where nothing is said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     steps: Option<u8>,
     /// Take an ambiguous passage in another way (may be repeated); what that breaks by itself is no rule's
@@ -78,10 +78,11 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
         Some(name) => guards::<T>(name)?,
         None => Vec::new(),
     };
+    let usual = T::LONGEST - usize::from(args.pairs);
     let asked = Asked {
         rules: &rules,
         pairs: args.pairs,
-        steps: args.steps.map_or(T::LONGEST, usize::from),
+        steps: args.steps.map_or(usual, usize::from),
     };
     let mut worth = Worth::of(&model, asked);
     worth.drop_broken(&by_reading(&model));
