@@ -86,20 +86,18 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     /// RFC 3339, in UTC.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_microsecond(self.0) {
-            Ok(moment) => moment.fmt(formatter),
-            Err(_) => {
-                let earlier = self.0.saturating_sub(LAST_YEAR);
-                let earlier = jiff::Timestamp::from_microsecond(earlier).map(|it| it.to_string());
-                match earlier
-                    .ok()
-                    .and_then(|it| it.strip_prefix("9998").map(str::to_owned))
-                {
-                    Some(rest) => write!(formatter, "9999{rest}"),
-                    // Only a deadline can lie beyond what a calendar holds.
-                    None => formatter.write_str("the end of time"),
-                }
-            }
+        if let Ok(moment) = jiff::Timestamp::from_microsecond(self.0) {
+            return moment.fmt(formatter);
+        }
+        let earlier = self.0.saturating_sub(LAST_YEAR);
+        let earlier = jiff::Timestamp::from_microsecond(earlier).map(|it| it.to_string());
+        match earlier
+            .ok()
+            .and_then(|it| it.strip_prefix("9998").map(str::to_owned))
+        {
+            Some(rest) => write!(formatter, "9999{rest}"),
+            // Only a deadline can lie beyond what a calendar holds.
+            None => formatter.write_str("the end of time"),
         }
     }
 }

@@ -242,20 +242,7 @@ fn judge(
             owed: true,
         });
     }
-    if let Some((line, name)) = &reading.twice {
-        let more = match reading.more_twice {
-            0 => String::new(),
-            more => format!(" (and {more} more such lines)"),
-        };
-        let reason = format!(
-            "the name {name:?} stands twice on line {line}{more}: which of the two counts does not show, and it was judged as if that were the last"
-        );
-        not_judged.push(NotJudged {
-            clause: first_clause(protocol),
-            reason,
-            owed: true,
-        });
-    }
+    not_judged.extend(reading.names_twice());
     for session in &selection.sessions {
         if !monitor.sessions().contains(session) {
             not_judged.push(NotJudged {
@@ -348,6 +335,23 @@ impl State {
 }
 
 impl Reading {
+    /// What is left open by lines with a name in them twice.
+    fn names_twice(&self) -> Option<NotJudged> {
+        let (line, name) = self.twice.as_ref()?;
+        let more = match self.more_twice {
+            0 => String::new(),
+            more => format!(" (and {more} more such lines)"),
+        };
+        let reason = format!(
+            "the name {name:?} stands twice on line {line}{more}: which of the two counts does not show, and it was judged as if that were the last"
+        );
+        Some(NotJudged {
+            clause: first_clause(self.protocol),
+            reason,
+            owed: true,
+        })
+    }
+
     /// Reads to the end, or to what is no line of a transcript.
     fn read(
         &mut self,
