@@ -318,7 +318,7 @@ fn other_envelopes_are_followed_where_they_are_read_by_line() {
                 );
                 assert_eq!(text(&grown.stdout), text(&once.stdout), "{input}");
                 assert_eq!(
-                    text(&grown.stdout).contains("sess_a"),
+                    text(&grown.stdout).contains("irreversible call of"),
                     is_irreversible && redact.is_empty()
                 );
             }
