@@ -54,7 +54,7 @@ fn folder() -> PathBuf {
 }
 
 fn read(kind: &str, name: &str) -> String {
-    let path = folder().join(kind).join(format!("{name}.jsonl"));
+    let path = folder().join(kind).join(format!("{name}.json"));
     fs::read_to_string(path).expect("rows and their twin")
 }
 
