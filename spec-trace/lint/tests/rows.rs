@@ -185,7 +185,11 @@ fn what_a_row_leaves_out_accuses_nobody() {
                     row.remove(one);
                     row.remove(other);
                 }
-                let text: String = less.iter().map(|it| format!("{it}\n")).collect();
+                let text = less
+                    .iter()
+                    .map(Value::to_string)
+                    .collect::<Vec<_>>()
+                    .join("\n");
                 match judged(&text, &mapping(), &Selection::default()) {
                     Ok(report) => {
                         let found =
