@@ -840,7 +840,7 @@ fn rows_of_pending_actions_are_judged_by_a_mapping() {
     let rows = |name: &str| trace("transcripts", &format!("pending-action-rows/{name}"));
     let (mapping, invalid) = (
         rows("mapping.toml"),
-        rows("invalid/PA-5_denied-and-ran.jsonl"),
+        rows("invalid/PA-5_denied-and-ran.json"),
     );
     let (mapping, invalid) = (text(&mapping), text(&invalid));
     for protocol in [&[][..], &["--protocol", "pending-action"]] {
@@ -852,7 +852,7 @@ fn rows_of_pending_actions_are_judged_by_a_mapping() {
         );
         assert_eq!(report["violations"][0]["session"], "sess_farm");
     }
-    let valid = rows("valid/PA-5_denied-and-ran.jsonl");
+    let valid = rows("valid/PA-5_denied-and-ran.json");
     lint(&["--mapping", mapping, text(&valid)])
         .assert()
         .code(0)

@@ -248,7 +248,9 @@ impl<'a> Followed<'a> {
         }
         let mut found = self.growing.take(line, shift);
         let places = self.messages.places();
-        found.iter_mut().for_each(|it| it.tell_place(places, ""));
+        for finding in &mut found {
+            finding.tell_place(places, "");
+        }
         Ok(Some(found))
     }
 

@@ -824,10 +824,10 @@ fn files_that_are_mixed_up_are_told_as_such() {
 #[test]
 fn a_mapping_that_leads_nowhere_is_named_and_nothing_is_lost() {
     let text = invalid(UNASKED);
-    let put: String = text
+    let pairs = text
         .lines()
-        .map(|line| format!("{{\"m\":{line}}}\n{{\"n\":1}}\n"))
-        .collect();
+        .map(|line| ["{\"m\":", line, "}\n{\"n\":1}\n"].concat());
+    let put: String = pairs.collect();
     let how = |pointer: &str| How {
         from: None,
         mapping: Some(Mapping::parse(&format!("message = \"{pointer}\"")).expect("a mapping")),

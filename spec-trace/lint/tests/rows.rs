@@ -54,7 +54,7 @@ fn folder() -> PathBuf {
 }
 
 fn read(kind: &str, name: &str) -> String {
-    let path = folder().join(kind).join(format!("{name}.jsonl"));
+    let path = folder().join(kind).join(format!("{name}.json"));
     fs::read_to_string(path).expect("rows and their twin")
 }
 
@@ -185,7 +185,11 @@ fn what_a_row_leaves_out_accuses_nobody() {
                     row.remove(one);
                     row.remove(other);
                 }
-                let text: String = less.iter().map(|it| format!("{it}\n")).collect();
+                let text = less
+                    .iter()
+                    .map(Value::to_string)
+                    .collect::<Vec<_>>()
+                    .join("\n");
                 match judged(&text, &mapping(), &Selection::default()) {
                     Ok(report) => {
                         let found =

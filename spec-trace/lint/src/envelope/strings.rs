@@ -222,7 +222,7 @@ mod tests {
                 let mut escaped = false;
                 let whole = match end_of_string(&first[1..], &mut escaped) {
                     End::Beyond => (cut, end_of_string(second, &mut escaped)),
-                    end => (1, end),
+                    end @ (End::Quote(_) | End::Feed(_)) => (1, end),
                 };
                 let whole = match whole {
                     (before, End::Quote(length) | End::Feed(length)) => (before + length, true),

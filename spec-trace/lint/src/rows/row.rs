@@ -114,6 +114,11 @@ impl Cell {
     }
 }
 
+/// Numbers below these are seconds, milliseconds and microseconds since 1970.
+const SECONDS: u64 = 100_000_000_000;
+const MILLISECONDS: u64 = 1_000 * SECONDS;
+const MICROSECONDS: u64 = 1_000 * MILLISECONDS;
+
 /// A moment as it is written: no more exact than its last digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
@@ -131,9 +136,9 @@ impl Moment {
     pub fn parse(text: &str) -> Option<Self> {
         if let Ok(number) = text.parse::<i64>() {
             let (at, unit) = match number.unsigned_abs() {
-                0..100_000_000_000 => (number.checked_mul(1_000_000)?, 1_000_000),
-                0..100_000_000_000_000 => (number.checked_mul(1_000)?, 1_000),
-                0..100_000_000_000_000_000 => (number, 1),
+                ..SECONDS => (number.checked_mul(1_000_000)?, 1_000_000),
+                SECONDS..MILLISECONDS => (number.checked_mul(1_000)?, 1_000),
+                MILLISECONDS..MICROSECONDS => (number, 1),
                 _ => (number / 1_000, 1),
             };
             let has_zone = true;
