@@ -3,6 +3,8 @@
 //! The one thing to know: each is judged alone in `Finding::execute`. Here every run that shows a finding, and every run that differs from
 //! one by a step or two, is held against all of them.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::all;
@@ -21,7 +23,7 @@ pub struct Together {
     pub cases: usize,
     /// The runs looked at: the cases, and what lies near them.
     pub runs: usize,
-    /// Where one wording calls a case right and another calls it wrong.
+    /// Where one wording calls a case right and another calls it wrong, and no run looked at is right by both.
     pub conflicts: Vec<Conflict>,
     /// Guarantees that a run breaks which no wording forbids.
     pub unkept: Vec<Unkept>,
@@ -66,6 +68,9 @@ pub fn together(protocol: &'static str) -> Result<Together, String> {
         conflicts: Vec::new(),
         unkept: Vec::new(),
     };
+    // The wordings that call one run right; and where one calls a case right that another calls wrong.
+    let mut agreed: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut differing: Vec<Conflict> = Vec::new();
     for finding in all().iter().filter(|it| it.protocol() == protocol) {
         let (id, text) = (finding.id.as_str(), finding.text());
         it.findings += 1;
@@ -74,9 +79,8 @@ pub fn together(protocol: &'static str) -> Result<Together, String> {
             let run = Run::read(&shown.run)?;
             it.cases += 1;
             if text.repair(id, &run) == Some(Verdict::Right) {
-                let others = mended(text).filter(|(name, _)| *name != id);
-                it.conflicts
-                    .extend(others.filter_map(|(against, judge)| match judge(&run) {
+                differing.extend(
+                    mended(text).filter_map(|(against, judge)| match judge(&run) {
                         Verdict::Wrong(step) => Some(Conflict {
                             finding: id,
                             case,
@@ -84,21 +88,27 @@ pub fn together(protocol: &'static str) -> Result<Together, String> {
                             step,
                         }),
                         Verdict::Silent | Verdict::Right | Verdict::Lacks(_) => None,
-                    }));
+                    }),
+                );
             }
             for run in run.neighbours().into_iter().chain([run]) {
                 it.runs += 1;
-                let is_forbidden = || {
-                    mended(text).any(|(_, judge)| {
-                        matches!(judge(&run), Verdict::Wrong(_) | Verdict::Lacks(_))
-                    })
-                };
-                let broken: Vec<_> = text.broken(&run).collect();
-                if broken.is_empty() || is_forbidden() {
+                let said = mended(text).map(|(name, judge)| (name, judge(&run)));
+                let said: Vec<(&str, Verdict)> = said.collect();
+                let right = said.iter().filter(|(_, said)| *said == Verdict::Right);
+                let right: Vec<&str> = right.map(|(name, _)| *name).collect();
+                agreed.extend(
+                    right
+                        .iter()
+                        .flat_map(|one| right.iter().map(move |other| (*one, *other))),
+                );
+                let forbids =
+                    |said: &Verdict| matches!(said, Verdict::Wrong(_) | Verdict::Lacks(_));
+                if said.iter().any(|(_, said)| forbids(said)) {
                     continue;
                 }
                 it.unkept
-                    .extend(broken.into_iter().map(|(guarantee, _)| Unkept {
+                    .extend(text.broken(&run).map(|(guarantee, _)| Unkept {
                         guarantee,
                         finding: id,
                         run: run.to_string(),
@@ -106,14 +116,13 @@ pub fn together(protocol: &'static str) -> Result<Together, String> {
             }
         }
     }
+    differing.retain(|it| !agreed.contains(&(it.finding, it.against)));
+    it.conflicts = differing;
     Ok(it)
 }
 
 /// The mended wordings that can be executed, each with the id of its finding.
 fn mended(text: &Text) -> impl Iterator<Item = (&'static str, fn(&Run) -> Verdict)> {
-    text.repairs
-        .iter()
-        .copied()
-        .flatten()
-        .map(|it| (it.name, it.judge))
+    let all = text.repairs.iter().copied().flatten();
+    all.map(|it| (it.name, it.judge))
 }
