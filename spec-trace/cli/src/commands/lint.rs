@@ -48,7 +48,7 @@ JSON arrays and other JSON, server-sent events, HTTP archives, container logs, C
 spec-trace/docs/STREAMS.md describes each, our own format, and mapping files.
 
 Of MCP-AQL and of pending actions, transcripts of the driver protocol are judged: a request or a
-response on each line; of MCP-AQL, entries of its log (6.4); and of pending actions, rows of a table,
+response on each line; of MCP-AQL, entries of its log (6.4); of pending actions, rows of a table,
 whose columns the table [row] of a mapping names. The greeting tells the protocol, or --protocol.
 spec-trace/docs/TRANSCRIPTS.md has the clauses that each form shows; the others are listed as not
 judged. --session, --since, --only, --strict and the baselines hold of them, too; what is said here

@@ -30,7 +30,7 @@ Examples:
   countersign show divergences/found-PA-8.json               what `diff` has kept, as the reference
                                                              answers it
 
-It draws and does not judge: the exit status is 0 when there is a drawing, 3 of an empty file, else 2.";
+It draws and does not judge: exit status 0 when there is a drawing, 3 of an empty file, else 2.";
 
 /// Draws a recorded stream, a counterexample, a divergence or a kept run as a sequence diagram.
 #[derive(Clone, Debug, clap::Args)]

@@ -184,7 +184,9 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
 
     /// Adds what each way to take the text finds in runs.
     fn are_found(&mut self, all: &[Played<D>], found: &mut [BTreeSet<&'static str>]) {
-        all.iter().for_each(|played| self.is_played(played));
+        for played in all {
+            self.is_played(played);
+        }
         let finds = |(): &mut (), (taken, _): &(Taken<D::Judge>, bool)| {
             let found = all.iter().flat_map(|it| it.found_by(&taken.judge));
             found.map(|(clause, _)| clause).collect::<Vec<_>>()
