@@ -379,8 +379,8 @@ fn worth_draws_up_what_ablate_finds() {
             .iter()
             .map(|it| &it["guard"])
             .collect();
-        carriers.sort_by_key(|it| it.to_string());
-        alone.sort_by_key(|it| it.to_string());
+        carriers.sort_by_key(ToString::to_string);
+        alone.sort_by_key(ToString::to_string);
         assert_eq!(alone, carriers, "{guarantee}");
     }
 }

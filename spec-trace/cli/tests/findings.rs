@@ -108,11 +108,7 @@ fn the_mended_wordings_are_held_against_each_other() {
         .expect("it runs");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     insta::assert_snapshot!(text);
-    // A conflict is told by the status, too.
-    let conflicts = !text
-        .lines()
-        .filter(|line| line.contains(" 0 conflicts, 0 runs"))
-        .count()
-        .eq(&3);
-    assert_eq!(output.status.code(), Some(i32::from(conflicts)), "{text}");
+    // No guarantee breaks; of some pairs no run shows that both can be kept.
+    assert!(!text.contains("is not kept"), "{text}");
+    assert_eq!(output.status.code(), Some(3), "{text}");
 }

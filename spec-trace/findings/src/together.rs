@@ -116,7 +116,11 @@ pub fn together(protocol: &'static str) -> Result<Together, String> {
             }
         }
     }
-    differing.retain(|it| !agreed.contains(&(it.finding, it.against)));
+    // The first case of each pair.
+    let mut told = BTreeSet::new();
+    differing.retain(|it| {
+        !agreed.contains(&(it.finding, it.against)) && told.insert((it.finding, it.against))
+    });
     it.conflicts = differing;
     Ok(it)
 }

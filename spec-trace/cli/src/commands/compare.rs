@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::thread;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Others, play};
-use countersign_conform::implementation::Greeted;
+use countersign_conform::driven::{Driven, Others, play};
+use countersign_conform::implementation::{Greeted, Lost};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::steps::{numbered, steps_json};
@@ -343,15 +343,12 @@ fn vectors<D: Answering>(a: &ModelOf<D>, b: &ModelOf<D>) -> (usize, Vec<Changed>
     (all, changed.collect())
 }
 
+/// A party that was greeted, if it could be.
+type Begun<D> = Result<Greeted<<D as Driven>::Protocol, Party<D>>, Lost>;
+
 /// What the parties of a setting, each within other bounds, come to: the first that plays the whole run, or in which something is
 /// wrong, tells.
-fn verdict<D: Answering>(
-    parties: &mut [Result<
-        Greeted<D::Protocol, Party<D>>,
-        countersign_conform::implementation::Lost,
-    >],
-    steps: &[D::Step],
-) -> Verdict {
+fn verdict<D: Answering>(parties: &mut [Begun<D>], steps: &[D::Step]) -> Verdict {
     for party in parties.iter_mut().flatten() {
         let judge = D::judge(party.greeting());
         let played = play::<D, _>(party, steps, &judge, None::<&mut Others<D>>);

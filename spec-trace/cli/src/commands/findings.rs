@@ -38,7 +38,8 @@ pub struct Args {
     repaired: bool,
 }
 
-/// Runs the command. Only `--repaired` judges: a conflict, or a guarantee that is not kept, is a violation.
+/// Runs the command. Only `--repaired` judges: a guarantee that is not kept is a violation; where no run shows that two wordings can both
+/// be kept, the verdict is open.
 ///
 /// # Errors
 ///
@@ -96,13 +97,12 @@ fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette:
     let protocols = protocols.into_iter().filter(|it| is_wanted(it));
     let all: Result<Vec<Together>, String> = protocols.map(together).collect();
     let all = all.map_err(miette::Report::msg)?;
-    let holds = all
-        .iter()
-        .all(|it| it.conflicts.is_empty() && it.unkept.is_empty());
-    let status = if holds {
-        Status::Holds
-    } else {
+    let status = if all.iter().any(|it| !it.unkept.is_empty()) {
         Status::Violated
+    } else if all.iter().any(|it| !it.conflicts.is_empty()) {
+        Status::Inconclusive
+    } else {
+        Status::Holds
     };
     if format == DocumentFormat::Json {
         return Ok(Answer::json(&json!(all), status));
@@ -111,7 +111,8 @@ fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette:
     for it in &all {
         let _ = writeln!(
             text,
-            "{}: {} of {} mended wordings are executed; {} cases, {} runs near them: {} conflicts, {} runs that break a guarantee",
+            "{}: {} of {} mended wordings are executed; {} cases, {} runs near them\n  \
+             {} pairs of wordings of which no run shows that both can be kept, {} runs that break a guarantee",
             it.protocol,
             it.wordings,
             it.findings,
@@ -120,14 +121,17 @@ fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette:
             it.conflicts.len(),
             it.unkept.len(),
         );
-        for conflict in &it.conflicts {
-            let Conflict {
-                finding,
-                case,
-                against,
-                step,
-            } = conflict;
-            let said = format!("its case {case} is right; {against}: its step {step} is wrong");
+        let same =
+            |one: &Conflict, next: &Conflict| (one.finding, one.case) == (next.finding, next.case);
+        for group in it.conflicts.chunk_by(same) {
+            let Conflict { finding, case, .. } = group[0];
+            let against = group.iter();
+            let against = against.map(|it| format!("{} (step {})", it.against, it.step));
+            let against: Vec<String> = against.collect();
+            let said = format!(
+                "case {case} is right by it, and wrong by {}",
+                against.join(", ")
+            );
             text += &hanging(&format!("  {finding:<9} "), &said);
         }
         for unkept in &it.unkept {

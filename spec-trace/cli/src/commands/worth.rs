@@ -1,5 +1,6 @@
 //! `countersign worth`: what each rule of a text is worth, alone and in pairs, as a matrix of rules and guarantees.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
 
 use countersign_conform::steps::steps_json;
@@ -125,7 +126,12 @@ fn in_words<T: Modelled>(args: &Args, worth: &Worth<T::Guard>) -> String {
     if args.rule.is_some() {
         for single in &worth.singles {
             for property in &single.broken.properties {
-                said += &format!("without {}: {}\n", single.row.name, property_text(property));
+                let _ = writeln!(
+                    said,
+                    "without {}: {}",
+                    single.row.name,
+                    property_text(property)
+                );
             }
         }
     } else {
@@ -138,8 +144,9 @@ fn in_words<T: Modelled>(args: &Args, worth: &Worth<T::Guard>) -> String {
     }
     let count = worth.singles.len();
     let extent = text::extent(worth);
-    said += &format!(
-        "\n{count} rules left out at {} bounds, each {extent}\n",
+    let _ = writeln!(
+        said,
+        "\n{count} rules left out at {} bounds, each {extent}",
         args.bounds
     );
     if args.guarantee.is_none() && args.rule.is_none() {

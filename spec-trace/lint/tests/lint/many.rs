@@ -94,7 +94,7 @@ fn a_session_that_never_stops_asking_is_judged_all_the_same() {
 
 /// A session that asks `count` questions, and calls for all of them afterwards; each call has an id of its own, and what ties it
 /// to a question all of them have.
-fn asked_then_called(count: usize, ids: Value, replies: bool) -> Vec<String> {
+fn asked_then_called(count: usize, ids: &Value, replies: bool) -> Vec<String> {
     let mut lines = busy_session(1, false);
     let of = |line: &str, number: usize, change: &Value| {
         let mut line: Value = serde_json::from_str(line).expect("JSON");
@@ -114,7 +114,7 @@ fn asked_then_called(count: usize, ids: Value, replies: bool) -> Vec<String> {
     };
     let parts: Vec<String> = lines.drain(2..).collect();
     for at in [0, 1, 3, 4].into_iter().filter(|at| replies || *at != 1) {
-        lines.extend((0..count).map(|number| of(&parts[at], number, &ids)));
+        lines.extend((0..count).map(|number| of(&parts[at], number, ids)));
     }
     lines.push(parts[2].clone());
     lines
@@ -129,7 +129,7 @@ fn more_questions_at_once_than_are_kept_cost_no_more_each_and_accuse_nobody() {
         (json!({"action": "pay"}), true),
         (json!({}), true),
     ] {
-        let lines = asked_then_called(1_500, ids.clone(), replies);
+        let lines = asked_then_called(1_500, &ids, replies);
         let report = lint_bytes(lines.join("\n").as_bytes());
         let found = report
             .violations
