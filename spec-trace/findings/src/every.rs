@@ -2,37 +2,38 @@
 
 use crate::run::{Run, Step, Verdict};
 
-/// What is said of every step taken together: the first verdict against one, else right where anything is right.
-pub(crate) fn every(run: &Run, said: impl Fn(usize, &Step) -> Verdict) -> Verdict {
+/// What several verdicts come to: the first that is against the run, else right where one is.
+pub(crate) fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     let mut all = Verdict::Silent;
-    for (number, step) in run.steps() {
-        match said(number, step) {
-            Verdict::Silent => {}
-            Verdict::Right => all = Verdict::Right,
-            against @ (Verdict::Wrong(_) | Verdict::Lacks(_)) => return against,
+    for said in verdicts {
+        if said.is_against() {
+            return said;
+        }
+        if said == Verdict::Right {
+            all = said;
         }
     }
     all
 }
 
-/// What two judges say together: the first that is against it, else right where one is right.
-pub(crate) fn both(one: Verdict, other: Verdict) -> Verdict {
-    match (one, other) {
-        (against @ (Verdict::Wrong(_) | Verdict::Lacks(_)), _) => against,
-        (Verdict::Right, Verdict::Silent) => one,
-        _ => other,
-    }
+/// What is said of every step taken together.
+pub(crate) fn every(run: &Run, said: impl Fn(usize, &Step) -> Verdict) -> Verdict {
+    together(run.steps().map(|(number, step)| said(number, step)))
 }
 
-/// What is said of the steps with this `op` taken together, of which each is right or wrong.
-pub(crate) fn each(run: &Run, op: &str, right: impl Fn(usize, &Step) -> bool) -> Verdict {
-    every(run, |number, step| {
-        if step.is("op", op) {
-            kept(right(number, step), number)
-        } else {
-            Verdict::Silent
-        }
-    })
+/// What is said of the steps that a rule is about taken together, of which each is right or wrong.
+pub(crate) fn each(
+    run: &Run,
+    about: impl Fn(&Step) -> bool,
+    right: impl Fn(usize, &Step) -> bool,
+) -> Verdict {
+    let steps = run.steps().filter(|(_, step)| about(step));
+    together(steps.map(|(number, step)| kept(right(number, step), number)))
+}
+
+/// The same of the steps with this `op`.
+pub(crate) fn each_op(run: &Run, op: &str, right: impl Fn(usize, &Step) -> bool) -> Verdict {
+    each(run, |step| step.is("op", op), right)
 }
 
 /// Right, or wrong at this step.

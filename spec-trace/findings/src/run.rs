@@ -149,6 +149,13 @@ pub enum Verdict {
     Lacks(usize),
 }
 
+impl Verdict {
+    /// Whether it is against the run.
+    pub fn is_against(self) -> bool {
+        matches!(self, Self::Wrong(_) | Self::Lacks(_))
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -102,9 +102,7 @@ pub fn together(protocol: &'static str) -> Result<Together, String> {
                         .iter()
                         .flat_map(|one| right.iter().map(move |other| (*one, *other))),
                 );
-                let forbids =
-                    |said: &Verdict| matches!(said, Verdict::Wrong(_) | Verdict::Lacks(_));
-                if said.iter().any(|(_, said)| forbids(said)) {
+                if said.iter().any(|(_, said)| said.is_against()) {
                     continue;
                 }
                 it.unkept

@@ -73,7 +73,7 @@ fn under_a_mended_wording_no_run_nearby_breaks_what_the_finding_breaks() {
             looked_at += 1;
             for (name, step) in text.broken(&near).filter(|(name, _)| broken.contains(name)) {
                 let said = text.repair(&finding.id, &near);
-                let forbids = matches!(said, Some(Verdict::Wrong(_) | Verdict::Lacks(_)));
+                let forbids = said.is_some_and(Verdict::is_against);
                 assert!(
                     forbids,
                     "{}: step {step} breaks {name}, and the mended wording says {said:?} of {near:#?}",

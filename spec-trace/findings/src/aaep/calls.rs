@@ -6,11 +6,11 @@
 
 use serde_json::Value;
 
+use super::consent::due;
 use super::decisions::is_of_who_may_decide;
 use super::question_of;
-use super::questions::{
-    asked, calls, deadline, kept, questions, replies_to, silence_accepts, together,
-};
+use super::questions::{asked, calls, questions, replies_to, silence_accepts};
+use crate::every::{kept, together};
 use crate::run::{Guarantee, Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -337,8 +337,8 @@ fn never_again_after_a_crash(run: &Run) -> Verdict {
         let (restart, up) = run.before(number).find(|(_, step)| step.has("~restart"))?;
         let (_, down) = run.before(restart).find(|(_, step)| step.has("~crash"))?;
         let silent = replies_to(run, question, number).next().is_none();
-        let due = deadline(question.1);
-        Some(kept(!silent || due < down.at || due >= up.at, number))
+        let end = due(question.1);
+        Some(kept(!silent || end < down.at || end >= up.at, number))
     });
     let reported = run.steps().filter_map(|(restart, step)| {
         let end = run

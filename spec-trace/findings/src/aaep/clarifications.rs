@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::consent::{all, due, each, ends_session, is_authenticated, judge, on_grounds};
+use super::consent::{due, ends_session, is_authenticated, judge, on_grounds};
+use crate::every::{each, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -62,7 +63,7 @@ fn an_accept_precedes(run: &Run) -> Verdict {
 
 /// Mended: what an irreversible call needs is a confirmation, whatever a clarification was answered.
 fn no_answer_is_consent(run: &Run) -> Verdict {
-    all(&[on_grounds(run), waits_for_the_answer(run)])
+    together([on_grounds(run), waits_for_the_answer(run)])
 }
 
 /// Whether a value is an answer of one of the accepted kinds of a clarification.
@@ -158,5 +159,5 @@ fn checks_of_their_own(run: &Run) -> Verdict {
                 && first.is_some_and(|(_, it)| it.get("response") == step.get("~follows"))
         },
     );
-    all(&[formed, followed])
+    together([formed, followed])
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::every::each;
 use crate::run::{Guarantee, Judge, Run, Step, Verdict};
 
 /// After the end of its session nothing runs.
@@ -18,31 +19,6 @@ pub(super) const NOTHING_RUNS_AFTER_THE_END: Guarantee = Guarantee {
 /// A passage or a mended wording.
 pub(super) const fn judge(name: &'static str, judge: fn(&Run) -> Verdict) -> Judge {
     Judge { name, judge }
-}
-
-/// Judges every step that a rule is about: the first one that fails is wrong.
-pub(super) fn each(
-    run: &Run,
-    about: impl Fn(&Step) -> bool,
-    holds: impl Fn(usize, &Step) -> bool,
-) -> Verdict {
-    let mut said = Verdict::Silent;
-    for (number, step) in run.steps().filter(|(_, step)| about(step)) {
-        if !holds(number, step) {
-            return Verdict::Wrong(number);
-        }
-        said = Verdict::Right;
-    }
-    said
-}
-
-/// What rules that hold together say: the first that is broken, else right where any is kept.
-pub(super) fn all(said: &[Verdict]) -> Verdict {
-    let against = said
-        .iter()
-        .find(|it| matches!(it, Verdict::Wrong(_) | Verdict::Lacks(_)));
-    let right = said.iter().find(|it| matches!(it, Verdict::Right));
-    against.or(right).copied().unwrap_or(Verdict::Silent)
 }
 
 /// What is broken by not having something.

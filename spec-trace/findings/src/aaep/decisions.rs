@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use super::questions::{
-    asked, calls, deadline, kept, questions, replies_to, silence_accepts, together,
-};
+use super::consent::{due, is_authenticated};
+use super::questions::{asked, calls, questions, replies_to, silence_accepts};
 use super::replies::conforms;
+use crate::every::{kept, time, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -212,13 +212,7 @@ fn stated(reply: &Step) -> Option<i64> {
     if !reply.has("timestamp") {
         return Some(reply.at);
     }
-    let run = Run::read(&format!("{{\"at\":{}}}", reply.get("timestamp"))).ok()?;
-    run.0.first().map(|step| step.at)
-}
-
-/// Whether the transport knows the sender: `from` null is one that it does not.
-fn is_authenticated(reply: &Step) -> bool {
-    !reply.has("from") || !reply.get("from").is_null()
+    time(reply, "timestamp")
 }
 
 /// Whether a reply is of the person who may decide; without `~by` it is.
@@ -245,11 +239,11 @@ impl Answer<'_> {
     }
 
     fn is_dated_in_time(&self) -> bool {
-        stated(self.reply).is_some_and(|stated| stated < deadline(self.question))
+        stated(self.reply).is_some_and(|stated| stated < due(self.question))
     }
 
     fn is_received_in_time(&self) -> bool {
-        self.reply.at < deadline(self.question)
+        self.reply.at < due(self.question)
     }
 
     fn is_allowed(&self, decision: &str) -> bool {

@@ -69,8 +69,5 @@ pub(crate) fn question_of<'a>(
     number: usize,
     reply: &Step,
 ) -> Option<(usize, &'a Step)> {
-    run.before(number).find(|(_, step)| {
-        step.is("event", "awaiting.confirmation")
-            && step.get("reply_token") == reply.get("reply_token")
-    })
+    consent::asked(run, number, reply.get("reply_token"))
 }

@@ -4,6 +4,8 @@
 //! `~subscribes` and `~closes` name a subscription, `~able` that
 //! its user can answer; `~sends` is a question's token that goes to the subscription `~to`.
 
+use super::consent::due;
+use crate::every::{kept, together};
 use crate::run::{Guarantee, Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -58,28 +60,6 @@ pub(super) const REPAIRS: &[Judge] = &[
     },
 ];
 
-/// Of several verdicts the first that is against the run; else whether one of them concerns it.
-pub(super) fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
-    let mut said = Verdict::Silent;
-    for verdict in verdicts {
-        match verdict {
-            Verdict::Silent => {}
-            Verdict::Right => said = Verdict::Right,
-            Verdict::Wrong(_) | Verdict::Lacks(_) => return verdict,
-        }
-    }
-    said
-}
-
-/// Right, or broken by this step.
-pub(super) fn kept(is_kept: bool, step: usize) -> Verdict {
-    if is_kept {
-        Verdict::Right
-    } else {
-        Verdict::Wrong(step)
-    }
-}
-
 /// The questions of a run for a confirmation.
 pub(super) fn questions(run: &Run) -> impl Iterator<Item = (usize, &Step)> {
     run.steps()
@@ -115,14 +95,9 @@ pub(super) fn replies_to<'a>(
     })
 }
 
-/// When the time for a question is up, in milliseconds since midnight.
-pub(super) fn deadline(question: &Step) -> i64 {
-    question.at + question.get("timeout_seconds").as_i64().unwrap_or(300) * 1000
-}
-
 /// Whether a question says that silence accepts, and the time is up.
 pub(super) fn silence_accepts(question: &Step, at: i64) -> bool {
-    question.is("default_decision", "accept") && at >= deadline(question)
+    question.is("default_decision", "accept") && at >= due(question)
 }
 
 fn every_question(run: &Run, of_one: fn(&Step) -> Option<bool>) -> Verdict {
@@ -141,7 +116,7 @@ fn asked_again(run: &Run, is_same: fn(&Step, &Step) -> bool) -> Verdict {
             .take_while(|(first, _)| *first < number)
             .any(|first| {
                 is_same(first.1, question)
-                    && question.at < deadline(first.1)
+                    && question.at < due(first.1)
                     && replies_to(run, first, number).next().is_none()
             });
         kept(!open, number)
@@ -274,7 +249,7 @@ fn silence_of_those_who_were_asked(run: &Run) -> Verdict {
         .flat_map(|(at, new)| {
             let open = questions(run).filter(move |(number, question)| {
                 *number < at
-                    && new.at < deadline(question)
+                    && new.at < due(question)
                     && replies_to(run, (*number, question), at).next().is_none()
             });
             open.map(move |(_, question)| {
@@ -290,7 +265,7 @@ fn silence_of_those_who_were_asked(run: &Run) -> Verdict {
             })
         });
     let accepted = by_silence(run).map(|(number, call, question)| {
-        let wait = (deadline(question.1) - question.1.at).max(LEAST);
+        let wait = (due(question.1) - question.1.at).max(LEAST);
         let since = able_since(run, question, number);
         kept(since.is_some_and(|since| call.at >= since + wait), number)
     });

@@ -12,8 +12,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Value, json};
 
+use super::consent::due;
 use super::question_of;
-use super::questions::{asked, calls, deadline, kept, replies_to, silence_accepts, together};
+use super::questions::{asked, calls, replies_to, silence_accepts};
+use crate::every::{kept, together};
 use crate::run::{Guarantee, Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -230,7 +232,7 @@ fn is_unknown(reply: &Step) -> bool {
 fn is_late(run: &Run, number: usize, reply: &Step) -> bool {
     question_of(run, number, reply).is_some_and(|(asked, question)| {
         let between = run.before(number).take_while(|(at, _)| *at > asked);
-        reply.at >= deadline(question)
+        reply.at >= due(question)
             || between.into_iter().any(|(_, step)| {
                 step.has("reply")
                     && step.get("reply_token") == reply.get("reply_token")
@@ -326,10 +328,9 @@ fn dependent_work(
     together(work.filter_map(|(number, work)| {
         let question = needed(run, number, work)?;
         let kinds = question.1.get("accepted_response_kinds");
-        let answered = replies_to(run, question, number).any(|(_, reply)| {
-            reply.at < deadline(question.1) && fits(kinds, reply.get("response"))
-        });
-        let is_up = work.at >= deadline(question.1);
+        let answered = replies_to(run, question, number)
+            .any(|(_, reply)| reply.at < due(question.1) && fits(kinds, reply.get("response")));
+        let is_up = work.at >= due(question.1);
         Some(kept(answered || (is_up && at_timeout(question.1)), number))
     }))
 }
@@ -352,9 +353,8 @@ fn a_clarification_without_kinds_or_default(run: &Run) -> Verdict {
         let is_open = question.is("event", "awaiting.clarification")
             && !question.has("default_response")
             && replies_to(run, (number, question), last.0).next().is_none();
-        let is_told =
-            |(_, step): (usize, &Step)| step.has("event") && step.at >= deadline(question);
-        (is_open && last.1.at >= deadline(question))
+        let is_told = |(_, step): (usize, &Step)| step.has("event") && step.at >= due(question);
+        (is_open && last.1.at >= due(question))
             .then(|| kept(run.steps().skip(number).any(is_told), last.0))
     });
     together([waits, together(told)])

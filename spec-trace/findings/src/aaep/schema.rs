@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use super::consent::{all, each, is_question};
+use super::consent::is_question;
+use crate::every::{each, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -194,5 +195,5 @@ fn of_its_session(run: &Run) -> Verdict {
         !it.has("session_id")
             || question.is_some_and(|(_, step)| step.get("session_id") == it.get("session_id"))
     });
-    all(&[by(run, &WITH_SESSION), same])
+    together([by(run, &WITH_SESSION), same])
 }

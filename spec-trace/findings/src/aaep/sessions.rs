@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::consent::{
-    all, asked, counts, due, each, ends_session, grants, honoured, invokes, is_about,
-    is_authenticated, is_question, judge, lacks, on_grounds, over, replies, same, seconds, stands,
+    asked, counts, due, ends_session, grants, honoured, invokes, is_about, is_authenticated,
+    is_question, judge, lacks, on_grounds, over, replies, same, seconds, stands,
 };
+use crate::every::{each, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -172,7 +173,7 @@ fn a_grant_is_announced(run: &Run) -> Verdict {
             })
         },
     );
-    all(&[lacks(told), kept])
+    together([lacks(told), kept])
 }
 
 /// 6.6: as long as the token is valid, the reply is honoured.
@@ -187,7 +188,7 @@ fn any_valid_token_is_honoured(run: &Run) -> Verdict {
 
 /// Mended: a forwarded reply passes the same checks as any other.
 fn forwarded_like_any_other(run: &Run) -> Verdict {
-    all(&[on_grounds(run), what_passes_is_honoured(run)])
+    together([on_grounds(run), what_passes_is_honoured(run)])
 }
 
 /// Questions that are open before the step.
@@ -257,7 +258,7 @@ fn dropped_or_started(run: &Run) -> Verdict {
     let ended = each(run, invokes, |number, _| {
         !run.before(number).any(|(_, it)| ends_session(it))
     });
-    all(&[owed, ended])
+    together([owed, ended])
 }
 
 /// A question is withdrawn, or all are with the session.
@@ -294,7 +295,7 @@ fn cancelling_releases(run: &Run) -> Verdict {
                 question.at >= due(it) || answered(run, number, it) || !stands(run, at, it, number)
             })
     });
-    all(&[again, withdrawn_for_good(run), on_grounds(run)])
+    together([again, withdrawn_for_good(run), on_grounds(run)])
 }
 
 /// 6.8: a prompt is removed upon a change to thinking or deciding.
@@ -327,7 +328,7 @@ fn ends_are_told_by_token(run: &Run) -> Verdict {
                 .any(|(_, it)| it.has("outcome") && it.get("reply_token") == step.get("~removes"))
         },
     );
-    all(&[lacks(told), removed, on_grounds(run)])
+    together([lacks(told), removed, on_grounds(run)])
 }
 
 /// Mended: each terminal event cancels every question, and no default is applied after it.
@@ -336,7 +337,7 @@ fn every_end_cancels(run: &Run) -> Verdict {
         !run.steps()
             .any(|(at, it)| at > number && (applies(it) || invokes(it)))
     });
-    all(&[ended, on_grounds(run)])
+    together([ended, on_grounds(run)])
 }
 
 /// Mended: one producer owns start and end, and the others' questions are stopped before the end.
@@ -348,5 +349,5 @@ fn the_owner_ends_it(run: &Run) -> Verdict {
     let stopped = each(run, ends_session, |number, end| {
         pending(run, number, end.at).is_empty()
     });
-    all(&[owned, lacks(stopped), every_end_cancels(run)])
+    together([owned, lacks(stopped), every_end_cancels(run)])
 }

@@ -1,8 +1,9 @@
 //! The state machine of appendix A: states, calls, streams, several producers.
 
 use super::consent::{
-    all, asked, counts, due, each, invokes, is_about, is_question, judge, lacks, over, same, stands,
+    asked, counts, due, invokes, is_about, is_question, judge, lacks, over, same, stands,
 };
+use crate::every::{each, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -28,7 +29,7 @@ pub(super) const REPAIRS: &[Judge] = &[
     judge("AAEP-F47", what_is_accepted_is_shown),
     judge("AAEP-F50", the_reply_is_repeated),
     judge("AAEP-F52", |run| {
-        all(&[chain(run, true), numbered(run, true)])
+        together([chain(run, true), numbered(run, true)])
     }),
 ];
 
@@ -162,7 +163,7 @@ fn back_at_once(run: &Run) -> Verdict {
             !is_open(run, number) || later(run, number).next().is_none_or(|(_, it)| back(it))
         },
     );
-    all(&[left, lacks(returned), chain(run, false)])
+    together([left, lacks(returned), chain(run, false)])
 }
 
 /// The same, and a call that runs meanwhile leaves the state as it is.
@@ -178,7 +179,7 @@ fn back_at_once_and_calls_leave_it(run: &Run) -> Verdict {
                 .next()
                 .is_none_or(|(_, it)| it.is("to_state", "awaiting_input"))
     });
-    all(&[left, away_after_resolution(run), lacks(returned)])
+    together([left, away_after_resolution(run), lacks(returned)])
 }
 
 /// Whether the last change before the step enters `awaiting_input`.
@@ -265,5 +266,5 @@ fn the_reply_is_repeated(run: &Run) -> Verdict {
             })
         },
     );
-    all(&[repeats, lacks(needed)])
+    together([repeats, lacks(needed)])
 }

@@ -1,7 +1,8 @@
 //! Calls and streams from their beginning to their end: A.3, A.6, A.7.2, A.7.4.
 
-use super::consent::{all, each, ends_session, judge, lacks, over, same};
+use super::consent::{ends_session, judge, lacks, over, same};
 use super::states::called;
+use crate::every::{each, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -107,7 +108,7 @@ fn ids_where_two_are_open(run: &Run) -> Verdict {
                 .any(|(_, it)| streams(it) && !it.has("output_id") && it.get("complete") == true)
         },
     );
-    all(&[
+    together([
         lacks(calls),
         ended,
         lacks(chunks),
@@ -145,7 +146,7 @@ fn offset(run: &Run, length: fn(&str) -> usize) -> Verdict {
 
 /// Mended: code points from the start of the output, and no decrease.
 fn code_points_that_do_not_decrease(run: &Run) -> Verdict {
-    all(&[
+    together([
         offset(run, |it| it.chars().count()),
         position(run, |now, before| now >= before),
     ])

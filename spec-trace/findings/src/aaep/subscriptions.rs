@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::consent::{
-    all, asked, each, honoured, invokes, is_question, judge, on_grounds, replies,
-};
+use super::consent::{asked, honoured, invokes, is_question, judge, on_grounds, replies};
 use super::sessions::{accepts_by_default, pending, what_passes_is_honoured};
+use crate::every::{each, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -123,7 +122,7 @@ fn closing_keeps_control(run: &Run) -> Verdict {
 
 /// Mended: everyone is sent the question, its time is not shortened, and after the last closing only a reject is applied.
 fn closing_brings_no_accept(run: &Run) -> Verdict {
-    all(&[
+    together([
         everyone_is_asked(run),
         on_grounds(run),
         closing_keeps_control(run),
@@ -138,5 +137,5 @@ fn few_open_and_none_after_closing(run: &Run) -> Verdict {
             .find_map(|(_, it)| it.get("max_open_confirmations").as_u64());
         (pending(run, number, question.at).len() as u64) < stated.unwrap_or(3)
     });
-    all(&[few, closing_keeps_control(run), on_grounds(run)])
+    together([few, closing_keeps_control(run), on_grounds(run)])
 }

@@ -1,7 +1,7 @@
 //! What the log holds: 6.4, 7.1.
 
 use super::with;
-use crate::every::{each, every, kept};
+use crate::every::{each_op, every, kept};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -13,7 +13,7 @@ pub(super) const PASSAGES: &[Judge] = &[
     Judge {
         name: "6.4: four events",
         judge: |run| {
-            each(run, "audit", |_, it| {
+            each_op(run, "audit", |_, it| {
                 EVENTS[..4].iter().any(|(_, event)| it.is("event", event))
             })
         },

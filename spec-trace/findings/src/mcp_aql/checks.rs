@@ -2,7 +2,7 @@
 
 use super::lifetime::{is_late, is_late_with_tolerance};
 use super::{answers, first_of, issue, max_uses, member, outcome, runs, same_call, with};
-use crate::every::{each, every, kept};
+use crate::every::{each_op, every, kept};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -142,7 +142,7 @@ fn is_in_its_session(run: &Run, number: usize, call: &Step) -> bool {
 
 /// 6.3: clients do not see different errors.
 fn one_code(run: &Run) -> Verdict {
-    each(run, "call", |number, it| {
+    each_op(run, "call", |number, it| {
         let failed = |it: &Step| it.text("code").starts_with("TOKEN_");
         let mut others = run.before(number).filter(|(_, it)| failed(it));
         !failed(it) || others.all(|(_, other)| outcome(other) == outcome(it))

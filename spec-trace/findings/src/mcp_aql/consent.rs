@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{agreed, is_as_shown, issue, member, outcome, same_call, tokens, with};
-use crate::every::{each, end, every, kept, time};
+use crate::every::{each_op, end, every, kept, time};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -170,7 +170,7 @@ fn a_token_for_each_gate(run: &Run) -> Verdict {
 
 /// 1.3: a retry with a token is validated and runs, one without gets a token; where a retry has its token is what differs.
 fn where_it_is(run: &Run, place: fn(&Step) -> &Value) -> Verdict {
-    each(run, "call", |_, it| {
+    each_op(run, "call", |_, it| {
         place(it).is_null() == (outcome(it) == "CONFIRMATION_REQUIRED")
     })
 }
@@ -224,7 +224,7 @@ fn one_for_each_purpose(run: &Run) -> Verdict {
 
 /// Mended: the retry is the original call with `tokens` beside `params`, and `params` alone are compared.
 fn a_list_beside_the_parameters(run: &Run) -> Verdict {
-    each(run, "call", |number, it| {
+    each_op(run, "call", |number, it| {
         let original = tokens(it).any(|token| {
             run.before(number).any(|(_, issue)| {
                 issue.is("op", "issue") && issue.get("token") == token && same_call(issue, it, "")

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::every::{both, every, kept};
+use crate::every::{every, kept, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -115,7 +115,7 @@ fn carries_a_whole_signature(step: &Step) -> bool {
 /// Mended: at least 22 characters, and made in one of the two ways that are left.
 fn long_enough(run: &Run) -> Verdict {
     let made = of_method(run, &["randomBytes(16)", "token_hex(16)"]);
-    both(made, instance(run, |it| is_identifier(it, 22)))
+    together([made, instance(run, |it| is_identifier(it, 22))])
 }
 
 /// Mended: prefix, payload, a full stop and the signature, up to 1024 characters.

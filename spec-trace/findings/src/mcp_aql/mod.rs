@@ -29,7 +29,7 @@ mod uses;
 
 use serde_json::{Map, Value};
 
-use crate::every::{broken, each, every, kept};
+use crate::every::{broken, each_op, every, kept};
 use crate::run::{Guarantee, Run, Step, Text, Verdict};
 
 /// What is executable of the document.
@@ -55,19 +55,23 @@ pub static TEXT: Text = Text {
     guarantees: &[
         Guarantee {
             name: "nothing-unapproved-runs",
-            broken: |run| broken(each(run, "call", |number, it| agreed(run, number, it))),
+            broken: |run| broken(each_op(run, "call", |number, it| agreed(run, number, it))),
         },
         Guarantee {
             name: "what-was-agreed-is-what-runs",
             broken: |run| {
-                broken(each(run, "call", |number, it| {
+                broken(each_op(run, "call", |number, it| {
                     is_as_agreed(run, number, it)
                 }))
             },
         },
         Guarantee {
             name: "what-was-shown-is-what-runs",
-            broken: |run| broken(each(run, "call", |number, it| is_as_shown(run, number, it))),
+            broken: |run| {
+                broken(each_op(run, "call", |number, it| {
+                    is_as_shown(run, number, it)
+                }))
+            },
         },
         Guarantee {
             name: "at-most-once",
@@ -76,7 +80,7 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "a-withdrawn-consent-releases-nothing",
             broken: |run| {
-                broken(each(run, "call", |number, it| {
+                broken(each_op(run, "call", |number, it| {
                     !it.has("performed") || with(run, number, it, "revoke").next().is_none()
                 }))
             },

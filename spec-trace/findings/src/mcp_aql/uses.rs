@@ -2,7 +2,7 @@
 
 use super::lifetime::is_late_with_tolerance;
 use super::{answers, first_of, issue, max_uses, outcome, runs, same_call, with};
-use crate::every::{both, every, kept};
+use crate::every::{every, kept, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -200,7 +200,7 @@ fn counted(run: &Run) -> Verdict {
             (used_up, "TOKEN_ALREADY_USED"),
         ])
     });
-    both(lacking, told)
+    together([lacking, told])
 }
 
 /// Mended: there is a record of used and revoked identifiers for signed tokens, too.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{approved, decision, record, shown, value, with};
-use crate::every::{each, every, kept};
+use crate::every::{each_op, every, kept};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -68,7 +68,7 @@ pub(super) const REPAIRS: &[Judge] = &[
 
 /// Problem: what is pending is the user's decision to execute exactly what was shown.
 fn exactly_that_action(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         approved(run, number, it) && shown(run, number, it)
     })
 }
@@ -96,7 +96,7 @@ fn consent<'a>(record: &Step, call: &'a Step) -> &'a Value {
 
 /// Shape, as one possibility: there is a record, whatever it holds.
 fn a_record(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         record(run, number, it).is_some()
     })
 }
@@ -112,14 +112,14 @@ fn every_field(run: &Run) -> Verdict {
         "summary",
         "expires_at",
     ];
-    each(run, "propose", |_, it| {
+    each_op(run, "propose", |_, it| {
         fields.iter().all(|name| it.has(name))
     })
 }
 
 /// Shape: the record holds the arguments to execute, as it stands when they are.
 fn as_recorded(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         let changed = with(run, number, it, "change").last().map(|(_, it)| it);
         let held = changed.or_else(|| record(run, number, it));
         held.is_some_and(|held| held.get("arguments") == it.get("arguments"))
@@ -128,7 +128,7 @@ fn as_recorded(run: &Run) -> Verdict {
 
 /// On allow, and on resuming: the arguments of the proposal, to the letter.
 fn as_proposed(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         let record = record(run, number, it);
         record.is_some_and(|record| record.get("arguments") == it.get("arguments"))
     })
@@ -136,7 +136,7 @@ fn as_proposed(run: &Run) -> Verdict {
 
 /// On resuming: arguments that are equal as a reader of JSON has them that keeps numbers as doubles.
 fn the_same_value(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         let doubles = |step: &Step| in_doubles(value(step.get("arguments")));
         record(run, number, it).is_some_and(|record| doubles(record) == doubles(it))
     })

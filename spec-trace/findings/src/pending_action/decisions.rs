@@ -1,7 +1,7 @@
 //! Which decision counts, and on what: the contract's decision and free text.
 
 use super::{decision, record, with};
-use crate::every::{each, every, kept};
+use crate::every::{each_op, every, kept};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -62,7 +62,7 @@ pub(super) const REPAIRS: &[Judge] = &[
 
 /// Decision: a structured allow, with the action's id or without, from anyone.
 fn a_structured_decision(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         run.before(number).any(|(_, decided)| {
             decided.is("decision", "allow")
                 && (!decided.has("action_id") || decided.get("action_id") == it.get("action_id"))
@@ -75,7 +75,7 @@ fn on_one_of<'a>(
     run: &'a Run,
     pick: fn(&mut dyn DoubleEndedIterator<Item = &'a Step>) -> Option<&'a Step>,
 ) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         run.steps().take(number - 1).any(|(decided, decide)| {
             let before = run.steps().take(decided - 1).map(|(_, it)| it);
             let mut proposed = before.filter(|it| it.is("op", "propose"));
@@ -92,14 +92,14 @@ fn on_one_of<'a>(
 
 /// Free text: what is clear is not passed to the model.
 fn clear_text_decides(run: &Run) -> Verdict {
-    each(run, "say", |_, it| {
+    each_op(run, "say", |_, it| {
         !(it.is("taken", "model") && it.has("~clear"))
     })
 }
 
 /// Deny or cancel: the tool does not run.
 fn denied_never_runs(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         with(run, number, it, "cancel").next().is_none()
             && !with(run, number, it, "decide").any(|(_, it)| it.is("decision", "deny"))
     })
@@ -107,7 +107,7 @@ fn denied_never_runs(run: &Run) -> Verdict {
 
 /// Deny or cancel: the same after the end of the session, taken for a cancellation.
 fn closed_never_runs(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| !is_closed(run, number, it))
+    each_op(run, "perform", |number, it| !is_closed(run, number, it))
 }
 
 /// Whether the session of an action has ended.
@@ -173,7 +173,7 @@ fn the_first_decision(run: &Run) -> Verdict {
 
 /// Mended: a free-text answer that goes to the model cancels the action that it answers.
 fn an_answer_cancels(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         !run.before(number).any(|(_, said)| {
             said.is("taken", "model") && said.get("answers") == it.get("action_id")
         })

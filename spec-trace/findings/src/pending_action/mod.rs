@@ -22,7 +22,7 @@ mod transcript;
 
 use serde_json::Value;
 
-use crate::every::{broken, each, end, every, kept};
+use crate::every::{broken, each_op, end, every, kept};
 use crate::run::{Guarantee, Run, Step, Text, Verdict};
 
 /// What is executable of the document.
@@ -42,17 +42,21 @@ pub static TEXT: Text = Text {
     guarantees: &[
         Guarantee {
             name: "nothing-unapproved-runs",
-            broken: |run| broken(each(run, "perform", |number, it| approved(run, number, it))),
+            broken: |run| {
+                broken(each_op(run, "perform", |number, it| {
+                    approved(run, number, it)
+                }))
+            },
         },
         Guarantee {
             name: "what-was-shown-is-what-runs",
-            broken: |run| broken(each(run, "perform", |number, it| shown(run, number, it))),
+            broken: |run| broken(each_op(run, "perform", |number, it| shown(run, number, it))),
         },
         Guarantee {
             name: "at-most-once",
             broken: |run| {
                 let first = |number, it: &Step| with(run, number, it, "perform").next().is_none();
-                broken(each(run, "perform", first))
+                broken(each_op(run, "perform", first))
             },
         },
         Guarantee {
@@ -62,7 +66,7 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "a-rejected-action-never-runs",
             broken: |run| {
-                broken(each(run, "perform", |number, it| {
+                broken(each_op(run, "perform", |number, it| {
                     !is_rejected(run, number, it)
                 }))
             },

@@ -1,7 +1,7 @@
 //! When the tool runs, and how often: on allow, expired or resolved.
 
 use super::{ENDS, all_with, decision, record, with};
-use crate::every::{both, each, end, every, kept, time};
+use crate::every::{each_op, end, every, kept, time, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -28,7 +28,7 @@ pub(super) const PASSAGES: &[Judge] = &[
     },
     Judge {
         name: "Acceptance: expired or resolved: started before expiry",
-        judge: |run| each(run, "perform", |number, it| it.at < expiry(run, number, it)),
+        judge: |run| each_op(run, "perform", |number, it| it.at < expiry(run, number, it)),
     },
     Judge {
         name: "Acceptance: expired or resolved: resolved by a decision",
@@ -83,7 +83,7 @@ fn allowed_runs(run: &Run) -> Verdict {
 
 /// On allow: for each allow one start.
 fn one_start(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         let allowed = with(run, number, it, "decide").filter(|(_, it)| it.is("decision", "allow"));
         with(run, number, it, "perform").count() < allowed.count()
     })
@@ -91,7 +91,7 @@ fn one_start(run: &Run) -> Verdict {
 
 /// On allow: tries until the result is there.
 fn until_a_result(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         decision(run, number, it) == "allow"
             && !with(run, number, it, "finish").any(|(_, it)| it.is("status", "success"))
     })
@@ -99,7 +99,7 @@ fn until_a_result(run: &Run) -> Verdict {
 
 /// Expired: what limits the decision.
 fn decided(run: &Run, in_time: fn(i64, i64) -> bool) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         with(run, number, it, "decide")
             .any(|(_, decide)| in_time(decide.at, expiry(run, number, it)))
     })
@@ -107,27 +107,27 @@ fn decided(run: &Run, in_time: fn(i64, i64) -> bool) -> Verdict {
 
 /// Resolved, to the letter: whatever was decided is resolved.
 fn undecided(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         decision(run, number, it).is_empty()
     })
 }
 
 /// Resolved: the first decision is carried out, no further one.
 fn the_first_only(run: &Run) -> Verdict {
-    each(run, "perform", |number, it| {
+    each_op(run, "perform", |number, it| {
         decision(run, number, it) == "allow" && with(run, number, it, "perform").next().is_none()
     })
 }
 
 /// Mended: allowed actions run, once; denied, cancelled, expired and finished ones never.
 fn decided_and_finished(run: &Run) -> Verdict {
-    let may = each(run, "perform", |number, it| {
+    let may = each_op(run, "perform", |number, it| {
         decision(run, number, it) == "allow"
             && with(run, number, it, "perform").next().is_none()
             && with(run, number, it, "cancel").next().is_none()
             && it.at < expiry(run, number, it)
     });
-    both(allowed_runs(run), may)
+    together([allowed_runs(run), may])
 }
 
 /// Mended: from its expiry on it is neither decided nor started, and an allowed one that was not started is reported as expired.
