@@ -26,7 +26,7 @@ Examples:
   countersign clauses                                   all of them, with what covers each
   countersign clauses PA-5                              one, with all that hangs on it
   countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why
-  countersign clauses --against my-copy                 each beside its passage; what an edit touches
+  countersign clauses --against my-copy                 each beside its passage; what has changed
   countersign clauses PA-5 --against my-copy            one beside its passage";
 
 /// What to show.
