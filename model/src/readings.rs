@@ -11,6 +11,8 @@ pub struct Place<R: 'static> {
     pub clauses: &'static [&'static str],
     /// What is open.
     pub question: &'static str,
+    /// Whether an implementation may take it in any of these ways; else the text says which, and the others are for its editors to try.
+    pub open: bool,
     /// The choices, the default first.
     pub choices: &'static [Choice<R>],
     /// Why the first choice is the default.

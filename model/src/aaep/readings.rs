@@ -150,6 +150,7 @@ pub static PLACES: [Place; 10] = [
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
         question: "A reply claims a time before the deadline and arrives at or after it: is it in time?",
+        open: true,
         choices: &[
             Choice {
                 value: "by-arrival",
@@ -166,6 +167,7 @@ pub static PLACES: [Place; 10] = [
         name: "deadline-boundary",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
         question: "A reply arrives in time and claims the very instant of the deadline: does it pass check 4?",
+        open: false,
         choices: &[
             Choice {
                 value: "strict",
@@ -182,6 +184,7 @@ pub static PLACES: [Place; 10] = [
         name: "timeout-uses-token",
         clauses: &["AAEP-6.3.4-3", "AAEP-6.4-1"],
         question: "The default was applied: is the token used?",
+        open: true,
         choices: &[
             Choice {
                 value: "yes",
@@ -198,6 +201,7 @@ pub static PLACES: [Place; 10] = [
         name: "cancellation-releases",
         clauses: &["AAEP-6.1-6", "AAEP-6.4-1", "AAEP-6.8-1"],
         question: "One confirmation was cancelled: is its action released from the block and its default dropped?",
+        open: true,
         choices: &[
             Choice {
                 value: "yes",
@@ -214,6 +218,7 @@ pub static PLACES: [Place; 10] = [
         name: "session-end-cancels",
         clauses: &["AAEP-6.8-2", "AAEP-A.1-3"],
         question: "Which ends of a session cancel its pending confirmations?",
+        open: true,
         choices: &[
             Choice {
                 value: "all",
@@ -230,6 +235,7 @@ pub static PLACES: [Place; 10] = [
         name: "early-default-on-close",
         clauses: &["AAEP-EV-11", "AAEP-6.1-1"],
         question: "The last subscription that could answer closes: does the default apply before its time?",
+        open: true,
         choices: &[
             Choice {
                 value: "reject-only",
@@ -250,6 +256,7 @@ pub static PLACES: [Place; 10] = [
         name: "courtesy-notice",
         clauses: &["AAEP-6.3.4-9", "AAEP-6.3.5-2"],
         question: "May a late duplicate be answered with a notice that the confirmation was resolved?",
+        open: true,
         choices: &[
             Choice {
                 value: "permitted",
@@ -266,6 +273,7 @@ pub static PLACES: [Place; 10] = [
         name: "incapable-subscriptions",
         clauses: &["AAEP-6.7-1", "AAEP-6.1-1", "AAEP-EV-16"],
         question: "A subscription cannot reply: is it asked, and does a confirmation wait where no subscription can?",
+        open: true,
         choices: &[
             Choice {
                 value: "asked",
@@ -282,6 +290,7 @@ pub static PLACES: [Place; 10] = [
         name: "state-while-asked",
         clauses: &["AAEP-A.2-2", "AAEP-A.4-2", "AAEP-A.7.6-1", "AAEP-6.8-3"],
         question: "One of two open questions of a session is resolved: does the state leave awaiting_input?",
+        open: true,
         choices: &[
             Choice {
                 value: "leaves-with-each",
@@ -298,6 +307,7 @@ pub static PLACES: [Place; 10] = [
         name: "session-end-tells",
         clauses: &["AAEP-6.8-2", "AAEP-6.8-3"],
         question: "A session is completed or errored with questions open: is an event to withdraw them before the terminal one?",
+        open: true,
         choices: &[
             Choice {
                 value: "first",

@@ -158,6 +158,7 @@ pub static PLACES: [Place; 9] = [
         name: "check-order",
         clauses: &["AQL-4.1-1", "AQL-4.3-1"],
         question: "A token has two faults: which of the checks comes first and gives the code?",
+        open: true,
         choices: &[
             Choice {
                 value: "table",
@@ -174,6 +175,7 @@ pub static PLACES: [Place; 9] = [
         name: "oracle",
         clauses: &["AQL-4.1-1", "AQL-6.3-2", "AQL-7.1-2"],
         question: "May the client tell by the code which check failed?",
+        open: true,
         choices: &[
             Choice {
                 value: "configured",
@@ -194,6 +196,7 @@ pub static PLACES: [Place; 9] = [
         name: "multi-use",
         clauses: &["AQL-5.2-3", "AQL-5.4-1"],
         question: "May a token that is bound to no session have several uses?",
+        open: true,
         choices: &[
             Choice {
                 value: "in-session",
@@ -210,6 +213,7 @@ pub static PLACES: [Place; 9] = [
         name: "session-binding",
         clauses: &["AQL-5.4-1", "AQL-6.1-2"],
         question: "A call names a session and asks for one use: is its token bound to the session?",
+        open: true,
         choices: &[
             Choice {
                 value: "multi-use",
@@ -226,6 +230,7 @@ pub static PLACES: [Place; 9] = [
         name: "ended-session",
         clauses: &["AQL-5.4-2"],
         question: "A call names a session that has ended: may a token be bound to it again?",
+        open: true,
         choices: &[
             Choice {
                 value: "either",
@@ -242,6 +247,7 @@ pub static PLACES: [Place; 9] = [
         name: "restarted-session",
         clauses: &["AQL-5.4-2", "AQL-5.5-1"],
         question: "The process comes back with its tokens: has the connection of a session ended?",
+        open: true,
         choices: &[
             Choice {
                 value: "goes-on",
@@ -258,6 +264,7 @@ pub static PLACES: [Place; 9] = [
         name: "token-storage",
         clauses: &["AQL-6.2-1", "AQL-6.2-2", "AQL-7.3-1", "AQL-7.3-2"],
         question: "Where is kept what a token stands for: with the gatekeeper, or signed in the token itself?",
+        open: true,
         choices: &[
             Choice {
                 value: "kept",
@@ -274,6 +281,7 @@ pub static PLACES: [Place; 9] = [
         name: "purge-code",
         clauses: &["AQL-4.1-1", "AQL-4.1-2", "AQL-5.5-2"],
         question: "A token has expired and may have been purged: which code does it get?",
+        open: true,
         choices: &[
             Choice {
                 value: "either",
@@ -294,6 +302,7 @@ pub static PLACES: [Place; 9] = [
         name: "revoked-code",
         clauses: &["AQL-5.3-1", "AQL-7.1-2"],
         question: "Which code does a revoked token get?",
+        open: true,
         choices: &[
             Choice {
                 value: "invalid",

@@ -78,6 +78,7 @@ pub static PLACES: [Place; 4] = [
         name: "read-effect",
         clauses: &["PA-13", "PA-14"],
         question: "A call is proposed that only reads: does it pend?",
+        open: true,
         choices: &[
             Choice {
                 value: "pends",
@@ -94,6 +95,7 @@ pub static PLACES: [Place; 4] = [
         name: "expiry-boundary",
         clauses: &["PA-7"],
         question: "Has an action expired at the very instant of its expires_at?",
+        open: true,
         choices: &[
             Choice {
                 value: "at",
@@ -110,6 +112,7 @@ pub static PLACES: [Place; 4] = [
         name: "expiry-absent",
         clauses: &["PA-1", "PA-7"],
         question: "A call is proposed without expires_at: when does it expire?",
+        open: true,
         choices: &[
             Choice {
                 value: "never",
@@ -130,6 +133,7 @@ pub static PLACES: [Place; 4] = [
         name: "deciders-absent",
         clauses: &["PA-2"],
         question: "Who may decide where the proposal names no deciders?",
+        open: true,
         choices: &[
             Choice {
                 value: "anyone",

@@ -117,13 +117,13 @@ pub struct Taken<J> {
 /// So many ways to take a text are tried at most, unless there are no others than those that differ from the default in two places.
 const MOST_READINGS: usize = 64;
 
-/// The ways to take a text: all, or where they are too many those that differ from the default in two places at most.
+/// The ways that a text leaves open: all, or where they are too many those that differ from the default in two places at most.
 pub(crate) fn readings<R: Copy + 'static, J>(
     places: impl IntoIterator<Item = &'static Place<R>>,
     default: R,
     judge: impl Fn(R) -> J,
 ) -> Vec<Taken<J>> {
-    let places: Vec<_> = places.into_iter().collect();
+    let places: Vec<_> = places.into_iter().filter(|place| place.open).collect();
     let count: usize = places.iter().map(|place| place.choices.len()).product();
     let most = if count <= MOST_READINGS {
         places.len()
