@@ -98,24 +98,25 @@ impl Copy {
         }
     }
 
-    /// Every place at which a passage stands, as bytes of the text.
-    fn places(&self, passage: Passage) -> Vec<Range<usize>> {
-        let length = passage.letters;
-        if length == 0 {
-            return Vec::new();
-        }
-        let first = (1..length).fold(1, |power, _| times(power, BASE));
-        let mut places = Vec::new();
-        let mut hash = 0;
-        for (end, (letter, at)) in self.letters.iter().enumerate() {
-            if let Some(leaving) = end.checked_sub(length) {
-                let leaving = u64::from(u32::from(self.letters[leaving].0));
-                hash = (hash + PRIME - times(leaving, first)) % PRIME;
-            }
-            hash = append(hash, *letter);
-            if hash == passage.hash && end + 1 >= length {
-                let width = self.text[*at..].chars().next().map_or(0, char::len_utf8);
-                places.push(self.letters[end + 1 - length].1..at + width);
+    /// Where each of these passages stands that does, as bytes of the text.
+    fn places(&self, passages: &BTreeSet<Passage>) -> BTreeMap<Passage, Vec<Range<usize>>> {
+        let mut places: BTreeMap<Passage, Vec<Range<usize>>> = BTreeMap::new();
+        let lengths: BTreeSet<usize> = passages.iter().map(|it| it.letters).collect();
+        for letters in lengths.into_iter().filter(|it| *it > 0) {
+            let first = (1..letters).fold(1, |power, _| times(power, BASE));
+            let mut hash = 0;
+            for (end, (letter, at)) in self.letters.iter().enumerate() {
+                if let Some(leaving) = end.checked_sub(letters) {
+                    let leaving = u64::from(u32::from(self.letters[leaving].0));
+                    hash = (hash + PRIME - times(leaving, first)) % PRIME;
+                }
+                hash = append(hash, *letter);
+                let passage = Passage { letters, hash };
+                if end + 1 >= letters && passages.contains(&passage) {
+                    let width = self.text[*at..].chars().next().map_or(0, char::len_utf8);
+                    let place = self.letters[end + 1 - letters].1..at + width;
+                    places.entry(passage).or_default().push(place);
+                }
             }
         }
         places
@@ -139,6 +140,12 @@ impl Copy {
         let mut lines = self.text.lines();
         lines.position(is_heading).map(|place| place + 1)
     }
+}
+
+/// A copy, and where each passage stands in it that does.
+struct Searched<'a> {
+    copy: &'a Copy,
+    places: BTreeMap<Passage, Vec<Range<usize>>>,
 }
 
 /// What has become of the words of a clause.
@@ -242,12 +249,19 @@ impl Rows {
     pub fn compare(&self, clauses: &[&'static Clause], copies: &[Copy]) -> Compared {
         let clauses = clauses.iter().filter(|it| !self.of(it).is_empty());
         let clauses: Vec<&'static Clause> = clauses.copied().collect();
-        let mut documents: BTreeMap<&str, Option<&Copy>> = BTreeMap::new();
+        let rows = self.clauses.values().flatten();
+        let known: BTreeSet<Passage> = rows.chain(self.passed_over.keys()).copied().collect();
+        let copies = copies.iter().map(|copy| Searched {
+            copy,
+            places: copy.places(&known),
+        });
+        let copies: Vec<Searched<'_>> = copies.collect();
+        let mut documents: BTreeMap<&str, Option<&Searched<'_>>> = BTreeMap::new();
         for clause in &clauses {
             let title = clause.document.as_str();
             documents
                 .entry(title)
-                .or_insert_with(|| self.holder(title, copies));
+                .or_insert_with(|| self.holder(title, &copies));
         }
         let mut compared = Compared {
             documents: BTreeMap::new(),
@@ -257,39 +271,33 @@ impl Rows {
         for (title, copy) in &documents {
             compared
                 .documents
-                .insert(title, copy.map(|it| it.name.clone()));
+                .insert(title, copy.map(|it| it.copy.name.clone()));
         }
         for clause in clauses {
             let copy = documents[clause.document.as_str()];
             compared.clauses.push(self.beside(clause, copy));
         }
-        let held: BTreeMap<&str, &Copy> = documents
-            .into_values()
-            .flatten()
-            .map(|it| (it.name.as_str(), it))
-            .collect();
-        compared.uncovered = held
-            .into_values()
-            .flat_map(|it| self.uncovered(it))
-            .collect();
+        let held = documents.into_values().flatten();
+        let held: BTreeMap<&str, _> = held.map(|it| (it.copy.name.as_str(), it)).collect();
+        compared.uncovered = held.into_values().flat_map(uncovered).collect();
         compared
     }
 
     /// The file in which most of a document's passages stand.
-    fn holder<'a>(&self, title: &str, copies: &'a [Copy]) -> Option<&'a Copy> {
+    fn holder<'a>(&self, title: &str, copies: &'a [Searched<'a>]) -> Option<&'a Searched<'a>> {
         let of_it = all().iter().filter(|it| it.document == title);
-        let passages: Vec<Passage> = of_it.flat_map(|it| self.of(it)).copied().collect();
-        let found = |copy: &Copy| {
-            let standing = passages.iter().filter(|it| !copy.places(**it).is_empty());
-            standing.count()
-        };
-        let best = copies.iter().max_by_key(|copy| found(copy));
-        best.filter(|copy| found(copy) > 0)
+        let passages: Vec<&Passage> = of_it.flat_map(|it| self.of(it)).collect();
+        let found = copies.iter().map(|copy| {
+            let standing = passages.iter().filter(|it| copy.places.contains_key(it));
+            (standing.count(), copy)
+        });
+        let best = found.max_by_key(|(count, _)| *count);
+        best.filter(|(count, _)| *count > 0).map(|(_, copy)| copy)
     }
 
-    fn beside(&self, clause: &'static Clause, copy: Option<&Copy>) -> Beside {
+    fn beside(&self, clause: &'static Clause, copy: Option<&Searched<'_>>) -> Beside {
         let id = clause.id.as_str();
-        let Some(copy) = copy else {
+        let Some(Searched { copy, places }) = copy else {
             return Beside {
                 id,
                 state: State::Absent,
@@ -297,9 +305,9 @@ impl Rows {
             };
         };
         let wanted = self.of(clause);
-        let found = wanted.iter().map(|it| copy.places(*it).into_iter().next());
-        let found: Vec<Range<usize>> = found.flatten().collect();
-        let mut passages: Vec<Place> = found.iter().map(|it| place(copy, it.clone())).collect();
+        let found = wanted.iter().filter_map(|it| places.get(it)?.first());
+        let found: Vec<&Range<usize>> = found.collect();
+        let mut passages: Vec<Place> = found.iter().map(|it| place(copy, (*it).clone())).collect();
         let number = section_of(clause);
         let section = number.map(|number| copy.section(number));
         let state = match section {
@@ -324,24 +332,6 @@ impl Rows {
             state,
             passages,
         }
-    }
-
-    /// The sentences with a normative word in which no clause's passage stands.
-    fn uncovered(&self, copy: &Copy) -> Vec<Place> {
-        let rows = self.clauses.values().flatten();
-        let known: BTreeSet<Passage> = rows.chain(self.passed_over.keys()).copied().collect();
-        let covered: Vec<Range<usize>> = known.iter().flat_map(|it| copy.places(*it)).collect();
-        let mut places: Vec<Place> = Vec::new();
-        for at in keywords(&copy.text) {
-            if covered.iter().any(|it| it.contains(&at)) {
-                continue;
-            }
-            let sentence = place(copy, sentence(&copy.text, at));
-            if places.last() != Some(&sentence) {
-                places.push(sentence);
-            }
-        }
-        places
     }
 }
 
@@ -372,6 +362,22 @@ const KEYWORDS: [&str; 7] = [
     "RECOMMENDED",
     "OPTIONAL",
 ];
+
+/// The sentences with a normative word in which no passage stands.
+fn uncovered(Searched { copy, places }: &Searched<'_>) -> Vec<Place> {
+    let is_covered = |at: &usize| places.values().flatten().any(|it| it.contains(at));
+    let mut sentences: Vec<Place> = Vec::new();
+    for at in keywords(&copy.text)
+        .into_iter()
+        .filter(|at| !is_covered(at))
+    {
+        let sentence = place(copy, sentence(&copy.text, at));
+        if sentences.last() != Some(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    sentences
+}
 
 /// Where the normative words begin.
 fn keywords(text: &str) -> BTreeSet<usize> {
