@@ -1,8 +1,8 @@
 //! The same work for many things, several at a time.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use countersign_conform::side_by_side::{processors, side_by_side};
 
 use crate::progress::Progress;
 
@@ -12,27 +12,17 @@ pub fn each<I: Sync, R: Send>(
     progress: &Progress,
     work: impl Fn(&I) -> R + Sync,
 ) -> Vec<R> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let results = Mutex::new(Vec::with_capacity(items.len()));
-    let worker = || loop {
-        let at = next.fetch_add(1, Ordering::Relaxed);
-        let Some(item) = items.get(at) else {
-            return;
-        };
-        let result = work(item);
-        if let Ok(mut results) = results.lock() {
-            results.push((at, result));
-        }
-        progress.at(done.fetch_add(1, Ordering::Relaxed) as u64 + 1);
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(worker);
-        }
-    });
-    let mut results = results.into_inner().unwrap_or_default();
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
+    let done = AtomicU64::new(0);
+    side_by_side(
+        processors(),
+        items,
+        || (),
+        |(), item| {
+            let result = work(item);
+            progress.at(done.fetch_add(1, Ordering::Relaxed) + 1);
+            result
+        },
+    )
 }
 
 #[cfg(test)]

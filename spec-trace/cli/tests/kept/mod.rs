@@ -6,14 +6,13 @@
 
 use std::ffi::OsString;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use countersign_cli::answer::{ReportFormat, Status};
 use countersign_cli::differing::{Part, Report};
 use countersign_conform::driven::{Divergence, Search};
 use countersign_conform::implementation::{Greeted, Process};
+use countersign_conform::side_by_side::{processors, side_by_side};
 use countersign_conform::suite::Suited;
 use serde_json::Value;
 
@@ -65,7 +64,7 @@ pub fn are_caught<D: Suited>(start: Start, faults: &[Caught<'_>]) {
     if start(&[]).is_none() {
         return;
     }
-    side_by_side(faults, |&(fault, clause, seed)| {
+    let is_caught = |(): &mut (), &(fault, clause, seed): &Caught<'_>| {
         let begin = Instant::now();
         let command = start(&["--fault", fault]).expect("the adapter was started before");
         assert!(seed <= BY_DEFAULT, "{fault}: {seed}");
@@ -94,7 +93,8 @@ pub fn are_caught<D: Suited>(start: Start, faults: &[Caught<'_>]) {
         }
         let (calls, time) = (search.calls, begin.elapsed());
         println!("{fault}: {clause} by seed {seed}, {calls} calls, {time:.1?}");
-    });
+    };
+    side_by_side(processors(), faults, || (), is_caught);
 }
 
 /// The adapter passes, and so does each of so many variants, by the default reading or by the one that the variant names, and no other.
@@ -114,9 +114,14 @@ pub fn variants_pass<D: Suited>(start: Start, count: usize) {
         )
     });
     let all: Vec<_> = changed.chain([(Vec::new(), None)]).collect();
-    side_by_side(&all, |(arguments, reading)| {
-        passes::<D>(start(arguments).expect("it was listed"), reading.as_slice());
-    });
+    side_by_side(
+        processors(),
+        &all,
+        || (),
+        |(), (arguments, reading)| {
+            passes::<D>(start(arguments).expect("it was listed"), reading.as_slice());
+        },
+    );
 }
 
 /// Nothing is found, every MUST that binds it is tried, and the text is taken otherwise than by default in these choices alone.
@@ -152,21 +157,6 @@ pub fn passes<D: Suited>(command: Vec<String>, readings: &[(&str, &str)]) -> Sea
     assert_eq!(report.untried(), [""; 0], "{told}");
     assert_eq!(report.answer(ReportFormat::Text).status, Status::Holds);
     search
-}
-
-/// Does this with each, as many at once as there are processors.
-fn side_by_side<T: Sync>(all: &[T], does: impl Fn(&T) + Sync) {
-    let next = AtomicUsize::new(0);
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    does(one);
-                }
-            });
-        }
-    });
 }
 
 /// What an adapter has, as it lists it.
