@@ -2,10 +2,11 @@
 //!
 //! The one thing to know: an answer that streams begins long before the requests that come between its events, and stands
 //! before them in the archive. So messages wait until no later entry can come before them, by the time at which it began; an
-//! answer waits as it is, with its next message taken out of it.
+//! answer waits as it is written, with its next message taken out of it.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Cursor};
+use std::io::{self, BufRead, Cursor, Read};
+use std::ops::Range;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Deserialize;
@@ -14,9 +15,9 @@ use serde_json::{Value, json};
 
 use super::joined::time_of;
 use super::sse::Sse;
-use super::strings::text_of;
+use super::strings::text_into;
 use super::values::{Values, part};
-use super::{Boxed, Frames, Message};
+use super::{Boxed, Frames, Input, Message};
 use crate::surrogates;
 use crate::time::Timestamp;
 
@@ -59,23 +60,75 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// What was sent; `None` where the text is no string.
-    fn bytes(&self) -> Option<Vec<u8>> {
-        let Some(text) = self.text else {
-            return Some(Vec::new());
+    /// Where the text stands in its entry, without its quotes; `None` where it is no string.
+    fn place(&self, entry: &[u8]) -> Option<Range<usize>> {
+        let Some(text) = self.text.map(RawValue::get) else {
+            return Some(0..0);
         };
-        let text = text_of(text.get().as_bytes())?;
-        let decoded = (self.encoding.as_deref() == Some("base64"))
-            .then(|| BASE64_STANDARD.decode(text.trim_ascii()).ok())
-            .flatten();
-        Some(decoded.unwrap_or(text))
+        let from = text.as_ptr().addr() - entry.as_ptr().addr();
+        let is_string = text.starts_with('"');
+        is_string.then(|| from + 1..from + text.len() - 1)
     }
 
-    /// How many lines of its entry lie before the text.
-    fn line(&self, entry: &[u8]) -> u64 {
-        let text = self.text.map_or(entry.as_ptr(), |text| text.get().as_ptr());
-        let before = text.addr().saturating_sub(entry.as_ptr().addr());
-        memchr::memchr_iter(b'\n', &entry[..before]).count() as u64
+    fn is_base64(&self) -> bool {
+        self.encoding.as_deref() == Some("base64")
+    }
+}
+
+/// What was sent in a body.
+fn sent(written: &[u8], is_base64: bool) -> Vec<u8> {
+    let mut text = vec![0; written.len()];
+    let (_, end) = text_into(written, &mut text);
+    text.truncate(end);
+    let decoded = is_base64.then(|| BASE64_STANDARD.decode(text.trim_ascii()).ok());
+    decoded.flatten().unwrap_or(text)
+}
+
+/// The text of a string that is long, taken out of it piece by piece.
+struct Text {
+    /// What the string stands in.
+    written: Vec<u8>,
+    /// What has not been read of it.
+    rest: Range<usize>,
+    piece: Box<[u8]>,
+    /// What has not been taken of the piece.
+    ready: Range<usize>,
+}
+
+impl Text {
+    const PIECE: usize = 64 << 10;
+
+    fn new(written: Vec<u8>, rest: Range<usize>) -> Self {
+        Self {
+            written,
+            rest,
+            piece: vec![0; Self::PIECE].into(),
+            ready: 0..0,
+        }
+    }
+}
+
+impl BufRead for Text {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.ready.is_empty() {
+            let rest = &self.written[self.rest.clone()];
+            let (read, put) = text_into(rest, &mut self.piece);
+            self.rest.start += read;
+            self.ready = 0..put;
+        }
+        Ok(&self.piece[self.ready.clone()])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.ready.start += count;
+    }
+}
+
+impl Read for Text {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(into)?;
+        self.consume(read);
+        Ok(read)
     }
 }
 
@@ -96,13 +149,16 @@ struct Answer {
 }
 
 impl Answer {
-    fn next(&mut self) -> Option<Message> {
+    /// The next message; its time is of no matter where nothing else waits.
+    fn next(&mut self, is_alone: bool) -> Option<Message> {
         let mut message = Message::default();
         // An array that does not end is one whose last item is broken, if any is.
         while self.frames.next(&mut message).unwrap_or_default() {
             // Other answers have other bodies.
             if self.is_stream || is_event(&message.bytes) {
-                self.time = self.time.max(time_of(&message.bytes));
+                if !is_alone {
+                    self.time = self.time.max(time_of(&message.bytes));
+                }
                 return Some(Message {
                     ended: message.ended,
                     ..in_archive(message.bytes, self.line)
@@ -159,7 +215,8 @@ impl<R: BufRead> Har<R> {
 
     /// Takes the next message out of an answer, if it has one.
     fn wait_for(&mut self, mut answer: Answer, place: u64) {
-        if let Some(message) = answer.next() {
+        let is_alone = self.is_over && self.waiting.is_empty();
+        if let Some(message) = answer.next(is_alone) {
             let key = (answer.time, place);
             let answer = Some(answer);
             self.waiting.insert(key, Waiting { message, answer });
@@ -168,12 +225,12 @@ impl<R: BufRead> Har<R> {
 
     fn take_entry(&mut self) {
         let bytes = std::mem::take(&mut self.entry.bytes);
-        let bytes = surrogates::readable(&bytes);
+        let bytes = surrogates::without_halves(&bytes).unwrap_or(bytes);
         let read = serde_json::from_slice::<Entry>(&bytes)
             .map_err(|error| error.to_string())
             .and_then(|entry| {
-                let bodies = [&entry.request.body, &entry.response.content].map(Body::bytes);
-                match bodies {
+                let bodies = [&entry.request.body, &entry.response.content];
+                match bodies.map(|body| body.place(&bytes)) {
                     [Some(asked), Some(answered)] => Ok((entry, asked, answered)),
                     _ => Err("the text of a body is not a string".to_owned()),
                 }
@@ -200,24 +257,29 @@ impl<R: BufRead> Har<R> {
         };
         let started = entry.started.as_str().and_then(Timestamp::parse);
         self.reached = self.reached.max(started);
-        let [asked_at, answered_at] = [&entry.request.body, &entry.response.content]
-            .map(|body| self.entry.line + body.line(&bytes));
-        if let Some(record) = record_of(&entry, &asked, &answered, started.is_some()) {
+        let line = |place: &Range<usize>| {
+            let feeds = memchr::memchr_iter(b'\n', &bytes[..place.start]);
+            self.entry.line + feeds.count() as u64
+        };
+        let (asked_at, answered_at) = (line(&asked), line(&answered));
+        let asked = sent(&bytes[asked], entry.request.body.is_base64());
+        let answer = &entry.response.content;
+        let whole = |place: &Range<usize>| sent(&bytes[place.clone()], answer.is_base64());
+        if let Some(record) = record_of(&entry, &asked, started.is_some(), || whole(&answered)) {
             self.wait(started, in_archive(record, asked_at));
         }
-        let is_stream = entry
-            .response
-            .content
-            .kind
-            .is_some_and(|kind| kind.starts_with("text/event-stream"));
+        let kind = answer.kind.as_deref().unwrap_or_default();
+        let is_stream = kind.starts_with("text/event-stream");
+        let mut input: Input<'static> = if answer.is_base64() {
+            Box::new(Cursor::new(whole(&answered)))
+        } else {
+            Box::new(Text::new(bytes, answered))
+        };
+        let first = input.fill_buf().unwrap_or_default().trim_ascii_start();
         let frames: Boxed<'static> = if is_stream {
-            Box::new(Sse::new(Cursor::new(answered)))
-        } else if matches!(answered.trim_ascii_start().first(), Some(b'{' | b'[')) {
-            Box::new(Values::new(
-                Cursor::new(answered),
-                Vec::new(),
-                LONGEST_ENTRY,
-            ))
+            Box::new(Sse::new(input))
+        } else if matches!(first.first(), Some(b'{' | b'[')) {
+            Box::new(Values::new(input, Vec::new(), LONGEST_ENTRY))
         } else {
             return;
         };
@@ -236,8 +298,8 @@ impl<R: BufRead> Har<R> {
 fn record_of(
     entry: &Entry<'_>,
     asked: &[u8],
-    answered: &[u8],
     has_started: bool,
+    answered: impl FnOnce() -> Vec<u8>,
 ) -> Option<Vec<u8>> {
     let text = String::from_utf8_lossy(asked);
     let read = serde_json::from_str::<Value>(&text).ok();
@@ -258,7 +320,7 @@ fn record_of(
     // An aborted request has the status 0.
     if entry.response.status.as_u64().is_some_and(|it| it > 0) {
         record.push(format!(r#""http_status":{}"#, entry.response.status));
-        let answer = String::from_utf8_lossy(answered).into_owned();
+        let answer = String::from_utf8_lossy(&answered()).into_owned();
         let is_json = serde_json::from_str::<Value>(&answer).is_ok();
         if is_json {
             record.push(format!(r#""http_body":{answer}"#));

@@ -4,22 +4,26 @@
 //! its receipt, else by its own; so the clocks have to agree. A message without a time stays behind the one before it.
 
 use std::io;
+use std::ops::Range;
 
-use super::values::part;
+use super::values::{part, parts};
 use super::{Boxed, Frames, Message};
 use crate::time::Timestamp;
 
-/// When the message of a record was received, else sent.
+/// When the message of a record was received, else sent. Nothing where a name of what tells it comes twice.
 pub fn time_of(record: &[u8]) -> Option<Timestamp> {
     let record = record.trim_ascii();
-    let time = |value: &[u8], name: &str| {
-        let at = part(value, name).ok()??;
-        let text = value[at].strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let [at, own, message] = parts(record, ["at", "timestamp", "message"]).ok()?;
+    let time = |value: &[u8]| {
+        let text = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         Timestamp::parse(std::str::from_utf8(text).ok()?)
     };
-    let own = |value: &[u8]| time(value, "timestamp");
-    let within = || own(&record[part(record, "message").ok()??]);
-    time(record, "at").or_else(|| own(record)).or_else(within)
+    let of = |at: Option<Range<usize>>| time(&record[at?]);
+    let within = || {
+        let message = &record[message?];
+        time(&message[part(message, "timestamp").ok()??])
+    };
+    of(at).or_else(|| of(own)).or_else(within)
 }
 
 /// One of the two files, with its next message.

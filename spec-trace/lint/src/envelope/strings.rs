@@ -70,17 +70,28 @@ pub fn end_of_string(bytes: &[u8], escaped: &mut bool) -> End {
 pub fn text_of(string: &[u8]) -> Option<Vec<u8>> {
     let inner = string.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     let mut text = vec![0; inner.len()];
+    let (read, end) = text_into(inner, &mut text);
+    text.truncate(end);
+    (read == inner.len() && std::str::from_utf8(&text).is_ok()).then_some(text)
+}
+
+/// The most bytes that are put into a text at a time.
+const STEP: usize = 8;
+
+/// Puts the text of what stands within a string into as many bytes as there are: how many bytes were read, and how many put. What cannot
+/// be read is not gone over; nothing else is left where the text has as much room as it is written in.
+pub fn text_into(inner: &[u8], text: &mut [u8]) -> (usize, usize) {
     let (mut at, mut end) = (0, 0);
     loop {
         // What is plain is copied in words of eight bytes: each is copied whole, and counts up to the first that is not.
         while let (Some(word), Some(room)) = (
-            inner.get(at..at + 8).and_then(|it| it.first_chunk::<8>()),
-            text.get_mut(end..end + 8),
+            inner.get(at..at + STEP).and_then(|it| it.first_chunk()),
+            text.get_mut(end..end + STEP),
         ) {
             let found = special(u64::from_le_bytes(*word));
             room.copy_from_slice(word);
             let count = if found == 0 {
-                8
+                STEP
             } else {
                 (found.trailing_zeros() / 8) as usize
             };
@@ -89,34 +100,39 @@ pub fn text_of(string: &[u8]) -> Option<Vec<u8>> {
                 break;
             }
         }
-        let count = plain(inner, at);
+        let room = text.len() - end;
+        let until = inner.len().min(at + room);
+        let count = plain(&inner[..until], at);
         text[end..end + count].copy_from_slice(&inner[at..at + count]);
         (at, end) = (at + count, end + count);
-        match inner.get(at) {
-            None => break,
-            Some(b'\\') => {}
-            Some(_) => return None,
-        }
-        let escaped = match inner.get(at + 1)? {
-            it @ (b'"' | b'\\' | b'/') => *it,
-            b'b' => 8,
-            b't' => b'\t',
-            b'n' => b'\n',
-            b'f' => 12,
-            b'r' => b'\r',
-            b'u' => {
-                let (character, length) = character(&inner[at..])?;
-                end += character.encode_utf8(&mut text[end..]).len();
-                at += length;
-                continue;
-            }
-            _ => return None,
+        let Some((length, put)) = escape(&inner[at..], &mut text[end..]) else {
+            return (at, end);
         };
-        text[end] = escaped;
-        (at, end) = (at + 2, end + 1);
+        (at, end) = (at + length, end + put);
     }
-    text.truncate(end);
-    std::str::from_utf8(&text).is_ok().then_some(text)
+}
+
+/// Puts there what an escape stands for: how many bytes it has, and how many were put. `None` where there is none, or no room for it.
+fn escape(text: &[u8], room: &mut [u8]) -> Option<(usize, usize)> {
+    let [b'\\', escaped, ..] = text else {
+        return None;
+    };
+    let escaped = match escaped {
+        b'"' | b'\\' | b'/' => *escaped,
+        b'b' => 8,
+        b't' => b'\t',
+        b'n' => b'\n',
+        b'f' => 12,
+        b'r' => b'\r',
+        b'u' => {
+            let (character, length) = character(text)?;
+            let room = room.get_mut(..character.len_utf8())?;
+            return Some((length, character.encode_utf8(room).len()));
+        }
+        _ => return None,
+    };
+    *room.first_mut()? = escaped;
+    Some((2, 1))
 }
 
 /// The character that is written there in units of UTF-16, and in how many bytes.
@@ -143,6 +159,18 @@ mod tests {
     fn by_the_library(string: &[u8]) -> Option<Vec<u8>> {
         let text = serde_json::from_slice::<String>(&surrogates::readable(string));
         text.ok().map(String::into_bytes)
+    }
+
+    /// The text, where there is room for so many bytes at a time.
+    fn in_pieces(mut inner: &[u8], room: usize) -> Vec<u8> {
+        let (mut text, mut piece) = (Vec::new(), vec![0; room]);
+        while !inner.is_empty() {
+            let (read, put) = text_into(inner, &mut piece);
+            assert!(read > 0, "it is not broken");
+            text.extend_from_slice(&piece[..put]);
+            inner = &inner[read..];
+        }
+        text
     }
 
     /// Pieces of strings, in every order up to five of them: what comes out is what the library makes of it.
@@ -174,6 +202,13 @@ mod tests {
             let string = format!("\"{inner}\"");
             let own = text_of(string.as_bytes());
             assert_eq!(own, by_the_library(string.as_bytes()), "{string}");
+            if let Some(own) = &own {
+                assert_eq!(
+                    *own,
+                    in_pieces(inner.as_bytes(), 4 + number % 9),
+                    "{string}"
+                );
+            }
             count += usize::from(own.is_some());
         }
         assert!(count > 5_000, "{count}");

@@ -315,33 +315,50 @@ pub fn compact(bytes: &mut Vec<u8>) {
 ///
 /// A name that comes twice: which of the two is meant, nobody can tell.
 pub fn part(value: &[u8], step: &str) -> Result<Option<Range<usize>>, String> {
-    let (mut at, mut index, mut found) = (1, 0_usize, None);
+    let [found] = parts(value, [step])?;
+    Ok(found)
+}
+
+/// The same of several, in one pass.
+///
+/// # Errors
+///
+/// One of these names comes twice.
+pub fn parts<const N: usize>(
+    value: &[u8],
+    steps: [&str; N],
+) -> Result<[Option<Range<usize>>; N], String> {
+    let (mut at, mut index, mut found) = (1, 0_usize, [const { None }; N]);
     let is_object = match value.first() {
         Some(b'{') => true,
         Some(b'[') => false,
-        _ => return Ok(None),
+        _ => return Ok(found),
     };
     loop {
         at = skip(value, at, b",");
-        let is_meant = if is_object {
+        let meant = if is_object {
             if value.get(at) != Some(&b'"') {
                 return Ok(found);
             }
             let end = end_of(value, at);
             let name = &value[at..end];
             at = skip(value, end, b":");
-            name[1..name.len().max(2) - 1] == *step.as_bytes()
-                || memchr(b'\\', name).is_some()
-                    && serde_json::from_slice::<String>(name).is_ok_and(|name| name == step)
+            let inner = &name[1..name.len().max(2) - 1];
+            let read =
+                memchr(b'\\', name).and_then(|_| serde_json::from_slice::<String>(name).ok());
+            let read = read.as_deref().map_or(inner, str::as_bytes);
+            steps.iter().position(|step| read == step.as_bytes())
         } else {
-            step.parse() == Ok(index)
+            steps.iter().position(|step| step.parse() == Ok(index))
         };
         let end = end_of(value, at);
         if end == at {
             return Ok(found);
         }
-        if is_meant && found.replace(at..end).is_some() {
-            return Err(format!("the key {step:?} appears twice"));
+        if let Some(meant) = meant
+            && found[meant].replace(at..end).is_some()
+        {
+            return Err(format!("the key {:?} appears twice", steps[meant]));
         }
         at = end;
         index += 1;
