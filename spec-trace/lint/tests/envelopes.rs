@@ -444,6 +444,50 @@ fn an_archive_holds_replies_with_their_status_and_time() {
     assert_eq!(refused.verdict, Verdict::Violating);
 }
 
+/// Whatever the stream: an answer waits for the requests that came between its events.
+#[test]
+fn an_archive_puts_replies_between_the_events_by_time() {
+    let mut archived = 0;
+    for (name, text) in ["valid", "invalid"].into_iter().flat_map(traces) {
+        let is_bare = |line: &&str| line.starts_with("{\"type\": \"confirmation.reply\"");
+        let time = |line: &str| {
+            serde_json::from_str::<Value>(line).ok()?["timestamp"]
+                .as_str()
+                .map(str::to_owned)
+        };
+        let times: Vec<_> = text.lines().filter_map(time).collect();
+        let (replies, events): (Vec<&str>, Vec<&str>) = text.lines().partition(is_bare);
+        // Where times are the same, nobody can tell which came first.
+        let is_told =
+            times.is_sorted_by(|one, next| one < next) && times.len() == text.lines().count();
+        if replies.is_empty() || !text.lines().all(is_json) || !is_told {
+            continue;
+        }
+        let mut entries = vec![json!({
+            "startedDateTime": "2020-01-01T00:00:00Z",
+            "response": {"status": 200, "content": {"mimeType": "text/event-stream", "text": sse(&events)}},
+        })];
+        entries.extend(replies.iter().map(|reply| {
+            json!({
+                "startedDateTime": time(reply),
+                "request": {"postData": {"text": reply}},
+                "response": {"status": 0},
+            })
+        }));
+        let found = judged(json!({"log": {"entries": entries}}).to_string().as_bytes());
+        let received = text
+            .lines()
+            .map(|line| match time(line).filter(|_| is_bare(&line)) {
+                Some(time) => format!("{{\"dir\":\"in\",\"at\":\"{time}\",\"message\":{line}}}\n"),
+                None => format!("{line}\n"),
+            });
+        let plain = lint(received.collect::<String>().as_bytes(), "a").expect("memory can be read");
+        assert_eq!(said(&found), said(&plain), "{name}");
+        archived += 1;
+    }
+    assert!(archived > 20, "{archived}");
+}
+
 #[test]
 fn replies_of_another_file_come_between_the_events_by_time() {
     let mut joined_at_all = 0;
