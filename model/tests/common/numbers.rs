@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use countersign_model::ablation::breaks_within;
+use countersign_model::judge::Kind;
 use countersign_model::judged::InSearch;
 use countersign_model::numbers::{Number, Value, at_odds};
 use countersign_model::rules::Rules;
@@ -51,6 +53,26 @@ pub fn assert_each_number_makes_a_difference<T: Modelled>(steps: usize) {
                 number.shown(&other),
                 number.shown(&text)
             );
+        }
+    }
+}
+
+/// Checks that a party that goes by another number does what the judge who goes by it wants, in runs of up to so many steps at
+/// `small` bounds. What it breaks are guarantees, which stand whatever the number.
+pub fn assert_the_party_follows_each_number<T: Modelled>(steps: usize) {
+    for number in T::NUMBERS {
+        for reading in tried::<T>(number) {
+            let model = small::<T>().with(Rules::all(), reading);
+            for broken in breaks_within(&model, steps) {
+                let finding = broken.finding.expect("what is broken was found");
+                let is = number.shown(&reading);
+                assert_eq!(
+                    finding.kind,
+                    Kind::Guarantee,
+                    "{} = {is}: {finding}",
+                    number.name
+                );
+            }
         }
     }
 }

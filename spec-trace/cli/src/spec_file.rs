@@ -25,7 +25,15 @@ pub struct Changes<T: Modelled> {
 }
 
 /// A change of how a text is taken.
-enum Change<R> {
+struct Change<R> {
+    /// The place or the number.
+    name: &'static str,
+    /// What it is now, as a file has it.
+    value: String,
+    set: Set<R>,
+}
+
+enum Set<R> {
     /// A place, or a word of a table, in another way.
     Choice(fn(&mut R)),
     /// Another number.
@@ -94,9 +102,18 @@ impl<T: Modelled> Changes<T> {
     /// The reading, with what the file changes.
     pub fn of_reading(&self, mut reading: T::Reading) -> T::Reading {
         for change in &self.changes {
-            change.make(&mut reading);
+            match change.set {
+                Set::Choice(set) => set(&mut reading),
+                Set::Number(set, value) => set(&mut reading, value),
+            }
         }
         reading
+    }
+
+    /// The places and numbers that are changed, each with what it is now.
+    pub fn changed(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let changes = self.changes.iter();
+        changes.map(|change| (change.name, change.value.as_str()))
     }
 
     fn leave_out(&mut self, value: &Spanned<DeValue<'_>>) -> Result<(), Wrong> {
@@ -121,14 +138,14 @@ impl<T: Modelled> Changes<T> {
                 let unknown: ReadingError<T::Reading> = ReadingError::UnknownName { places, name };
                 Wrong::at(key, unknown.to_string())
             })?;
-            self.choose(&format!("reading {name}"), place.choices, value)?;
+            self.choose(place.name, place.choices, value)?;
         }
         Ok(())
     }
 
     fn choose(
         &mut self,
-        name: &str,
+        name: &'static str,
         choices: &'static [Choice<T::Reading>],
         value: &Spanned<DeValue<'_>>,
     ) -> Result<(), Wrong> {
@@ -147,7 +164,11 @@ impl<T: Modelled> Changes<T> {
             // As the text has it.
             Some(0) => Ok(()),
             Some(place) => {
-                self.changes.push(Change::Choice(choices[place].set));
+                self.changes.push(Change {
+                    name,
+                    value: word.to_owned(),
+                    set: Set::Choice(choices[place].set),
+                });
                 Ok(())
             }
         }
@@ -219,7 +240,11 @@ impl<T: Modelled> Changes<T> {
                     Wrong::at(value, text)
                 })?;
                 if changed != (whole.get)(&T::Reading::default()) {
-                    self.changes.push(Change::Number(whole.set, changed));
+                    self.changes.push(Change {
+                        name,
+                        value: changed.to_string(),
+                        set: Set::Number(whole.set, changed),
+                    });
                 }
                 Ok(())
             }
@@ -227,15 +252,6 @@ impl<T: Modelled> Changes<T> {
                 at,
                 text: format!("{name} is not modelled, so it cannot be changed: {reason}"),
             }),
-        }
-    }
-}
-
-impl<R> Change<R> {
-    fn make(&self, reading: &mut R) {
-        match self {
-            Self::Choice(set) => set(reading),
-            Self::Number(set, value) => set(reading, *value),
         }
     }
 }

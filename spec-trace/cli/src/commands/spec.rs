@@ -133,23 +133,28 @@ fn place_text<R: Copy + PartialEq>(place: &Place<R>, reading: &R) -> String {
     format!("\n{question}{others}{} = \"{is}\"\n", place.name)
 }
 
-/// The numbers that the model does not have, in comments: who sets one of them is told the same reason.
+/// The numbers that the model does not have, in comments, by the reason: who sets one of them is told the same.
 fn not_modelled<T: Modelled>() -> String {
-    let mut text = String::new();
+    let mut by_reason: Vec<(&str, String)> = Vec::new();
     for number in T::NUMBERS {
         let Value::Fixed { value, reason } = &number.value else {
             continue;
         };
-        if text.is_empty() {
-            text += "\n# Not modelled, so that no file can change it:\n";
-        }
-        let _ = write!(text, "#\n#   {} = {value}\n", number.name);
-        text += &comment(
-            "#     ",
-            &format!("{}; not modelled: {reason}", said(number)),
+        let text = format!(
+            "#   {} = {value}\n{}",
+            number.name,
+            comment("#     ", &said(number))
         );
+        match by_reason.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, texts)) => *texts += &text,
+            None => by_reason.push((reason, text)),
+        }
     }
-    text
+    let texts = by_reason.iter().map(|(reason, texts)| {
+        let head = format!("Not modelled, so that no file can change it: {reason}.");
+        format!("\n{}{texts}", comment("# ", &head))
+    });
+    texts.collect()
 }
 
 fn said<R>(number: &Number<R>) -> String {
@@ -209,7 +214,10 @@ fn document<T: Modelled>(rules: Rules<T::Guard>, reading: &T::Reading) -> Json {
                 json["step"] = whole.step.into();
                 json["within"] = whole.within.into();
             }
-            Value::Fixed { reason, .. } => json["not_modelled"] = (*reason).into(),
+            Value::Fixed { value, reason } => {
+                json["value"] = serde_json::from_str(value).unwrap_or_default();
+                json["not_modelled"] = (*reason).into();
+            }
         }
         json
     };
