@@ -384,7 +384,8 @@ fn an_implementation_is_judged_by_the_draft() {
         "\nlongest = 300\n\n# AQL-5.1-6",
         "\nlongest = 240\n\n# AQL-5.1-6",
     );
-    assert_eq!(found(&driven(&longest)), ["AQL-5.1-5"]);
+    let wrong = found(&driven(&longest));
+    assert!(wrong.iter().any(|it| it == "AQL-5.1-5"), "{wrong:?}");
     let left_out = changed("mcp-aql", "left_out = []", "left_out = [\"honours-used\"]");
     let diff = [
         "diff",
