@@ -33,9 +33,9 @@ Examples:
 
 A property `holds` only if the whole graph was searched (in JSON: \"exhaustive\": true). That is so
 where nothing is left out and nothing is taken otherwise. With --without, --reading or a changed
---spec most runs break something: the search is then breadth first, for the shortest
-counterexample of each property, and ends at 10,000,000 states (less than a minute, about a
-gigabyte), or with --full nowhere. Of what a search that was cut did not break it says `not broken within N steps, M
+--spec most runs break something: the search is then breadth first, for the shortest counterexample
+of each property, and ends at 10,000,000 states (less than a minute, about a gigabyte), or with
+--full nowhere. Of what a search that was cut did not break it says `not broken within N steps, M
 states`: none of these states breaks it, and they are all that runs of up to N steps lead to, and
 some more.
 
