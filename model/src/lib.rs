@@ -20,6 +20,7 @@ mod lookup;
 pub mod mcp_aql;
 pub mod network;
 mod numbered;
+pub mod numbers;
 pub mod outputs;
 mod packed;
 pub mod pending_action;

@@ -11,6 +11,7 @@ use crate::ablation;
 use crate::bounds::{self, Bounds, BoundsError};
 use crate::checker::StepText;
 use crate::judged::{InSearch, Told};
+use crate::numbers::Number;
 use crate::properties::PropertyRow;
 use crate::readings::{self, Place, ReadingError};
 use crate::rules::{Guards, Rules};
@@ -34,6 +35,8 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     const NAME: &'static str;
     /// The places that can be taken in more than one way.
     const PLACES: &'static [Place<Self::Reading>];
+    /// The numbers of the text; those that can be changed are a part of the reading.
+    const NUMBERS: &'static [Number<Self::Reading>];
 
     /// What holds in every run, as the judge says. Of rows with the same chief clause the first is meant.
     const PROPERTIES: &'static [PropertyRow];

@@ -8,6 +8,7 @@ use crate::time;
 use super::Aaep;
 use super::action::Action;
 use super::bounds::Variety;
+use super::numbers::{DefaultRule, Numbers};
 use super::state::{Phase, State};
 use super::words::{AllowedReplies, Clarifies, Class, Decision, Risk, SessionName, Slot, Takes};
 
@@ -27,18 +28,21 @@ const REJECTING: Class = Class {
     allowed: AllowedReplies::Both,
 };
 
-/// The classes whose default is forbidden, as they are asked for at any quiet moment.
-const FORBIDDEN: [Class; 2] = [
-    Class {
+/// The classes whose default the text forbids, and those of which its table was changed, as they are asked for at any quiet moment.
+fn forbidden(numbers: Numbers) -> impl Iterator<Item = Class> {
+    let class = |irreversible, risk| Class {
+        risk,
+        irreversible,
         default: Decision::Accept,
-        ..REJECTING
-    },
-    Class {
-        default: Decision::Accept,
-        risk: Risk::Medium,
-        ..REJECTING
-    },
-];
+        allowed: AllowedReplies::Both,
+    };
+    let of = move |irreversible| Risk::ALL.map(|risk| class(irreversible, risk));
+    let all = of(false).into_iter().chain(of(true)).rev();
+    all.filter(move |it| {
+        let [here, there] = [&numbers, &Numbers::TEXT].map(|numbers| it.default_rule(numbers));
+        there == DefaultRule::MustReject || here != there
+    })
+}
 
 impl Variety {
     /// Whether the first confirmation is asked for with this class.
@@ -167,7 +171,8 @@ impl Aaep {
                 actions.push(ask(session, Class::PLAIN, 1));
             } else if session == SessionName::A {
                 actions.push(ask(session, Class::PLAIN, 0));
-                actions.extend(FORBIDDEN.map(|class| ask(session, class, 1)));
+                let forbidden = forbidden(self.reading.numbers);
+                actions.extend(forbidden.map(|class| ask(session, class, 1)));
             }
         }
         let first = state.confirmation(Slot::First);

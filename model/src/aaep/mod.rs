@@ -2,7 +2,7 @@
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`], [`enabled`] and [`asks`] what can happen,
 //! [`rules`] what the text says of it, clause by clause, [`validate`] and [`resolve`] the heart of it, [`step`] what follows
-//! [`work`] what goes on around the questions, and [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`bounds`] how
+//! [`work`] what goes on around the questions, and [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`numbers`] what it counts, [`bounds`] how
 //! far the search goes, [`quotient`] what it forgets; [`judge`] is the text as a predicate on calls and outputs, for any
 //! number of questions and to the millisecond, [`told`] what it is told of a step; this file ties them together.
 
@@ -14,6 +14,7 @@ mod enabled;
 mod environment;
 pub mod judge;
 pub mod message;
+pub mod numbers;
 pub mod output;
 mod quotient;
 pub mod readings;
@@ -29,12 +30,14 @@ mod work;
 
 use crate::checker::StepText;
 use crate::judged::CallTold as _;
+use crate::numbers::Number;
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification, Taken};
 
 use action::Action;
 use bounds::Bounds;
 use judge::AaepJudge;
+use numbers::NUMBERS;
 use readings::{PLACES, Place, Reading};
 use rules::Guard;
 use state::State;
@@ -59,6 +62,7 @@ impl Modelled for AaepProtocol {
     // Four of them are those in which everybody comes.
     const LONGEST: usize = 10;
     const PLACES: &'static [Place] = &PLACES;
+    const NUMBERS: &'static [Number<Reading>] = &NUMBERS;
     const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
     const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
 

@@ -2,6 +2,8 @@
 
 use crate::readings::{self, Choice};
 
+use super::numbers::Numbers;
+
 /// What decides whether a reply is in time once its deadline has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LateReply {
@@ -94,9 +96,11 @@ pub enum SessionEndTells {
     ByItself,
 }
 
-/// One choice for every place that can be taken in more than one way. The default is the specification.
+/// One choice for every place that can be taken in more than one way, and the numbers. The default is the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
+    /// What the text counts, and what its tables say.
+    pub numbers: Numbers,
     /// `late-reply`
     pub late_reply: LateReply,
     /// `deadline-boundary`
@@ -122,6 +126,7 @@ pub struct Reading {
 impl Reading {
     /// The reading that binds model and executor alike.
     pub const SPECIFICATION: Self = Self {
+        numbers: Numbers::TEXT,
         late_reply: LateReply::ByArrival,
         deadline_boundary: DeadlineBoundary::Strict,
         timeout_uses_token: TimeoutUsesToken::Yes,

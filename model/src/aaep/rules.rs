@@ -208,6 +208,22 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "a forbidden default is refused" if step.refuses(Refusal::DefaultOfMediumRisk);
 }
 
+"AAEP-6.4.1-3" => {
+    refuses DefaultOfLowRisk "a default of accept for what is irreversible and of low risk, where the table forbids it";
+}
+
+"AAEP-6.4.1-4" => {
+    refuses DefaultOfReversibleHighRisk "a default of accept for what can be undone and is of high risk, where the table forbids it";
+}
+
+"AAEP-6.4.1-5" => {
+    refuses DefaultOfReversibleMediumRisk "a default of accept for what can be undone and is of medium risk, where the table forbids it";
+}
+
+"AAEP-6.4.1-6" => {
+    refuses DefaultOfReversibleLowRisk "a default of accept for what can be undone and is of low risk, where the table forbids it";
+}
+
 "AAEP-6.4.2-2" => {
     sometimes "more time is asked for and given" with "extensions" if step.puts_out(|it| matches!(it, Output::MoreTime(_)));
 }

@@ -9,6 +9,7 @@ use super::Aaep;
 use super::action::{Action, Transgression};
 use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
+use super::numbers::Numbers;
 use super::output::{Answered, Output, Outputs};
 use super::readings::{
     CourtesyNotice, EarlyDefaultOnClose, IncapableSubscriptions, LateReply, SessionEndCancels,
@@ -378,7 +379,9 @@ impl StepSoFar<'_> {
         same_action: bool,
     ) -> Option<Refusal> {
         let rules = self.model.rules;
-        let forbidden_default = class.forbids_default_accept() && class.default == Decision::Accept;
+        let numbers = &self.model.reading.numbers;
+        let forbidden_default =
+            class.forbids_default_accept(numbers) && class.default == Decision::Accept;
         let blocks_it = |slot| {
             self.state.action(slot) == Slot::First && self.blocks(self.state.confirmation(slot))
         };
@@ -393,16 +396,26 @@ impl StepSoFar<'_> {
             Some(Refusal::BadTimeout)
         // AAEP-6.4.1-1: irreversible and high risk, so the default is reject.
         } else if forbidden_default
+            && class.irreversible
             && class.risk == Risk::High
             && rules.forbid(Guard::DefaultsHighRisk)
         {
             Some(Refusal::DefaultOfHighRisk)
         // AAEP-6.4.1-2: irreversible and medium risk, so the default is reject.
         } else if forbidden_default
+            && class.irreversible
             && class.risk == Risk::Medium
             && rules.forbid(Guard::DefaultsMediumRisk)
         {
             Some(Refusal::DefaultOfMediumRisk)
+        // The other rows of the table, where it was changed.
+        } else if forbidden_default && !class.forbids_default_accept(&Numbers::TEXT) {
+            Some(match (class.irreversible, class.risk) {
+                (true, _) => Refusal::DefaultOfLowRisk,
+                (false, Risk::High) => Refusal::DefaultOfReversibleHighRisk,
+                (false, Risk::Medium) => Refusal::DefaultOfReversibleMediumRisk,
+                (false, Risk::Low) => Refusal::DefaultOfReversibleLowRisk,
+            })
         // AAEP-6.1-6: not again while the prior block is not released.
         } else if blocked && rules.forbid(Guard::AsksTwice) {
             Some(Refusal::StillBlocked)

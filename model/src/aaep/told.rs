@@ -326,7 +326,7 @@ impl Told {
                 irreversible: class.irreversible,
                 timeout_seconds: timeout.into(),
                 default: decided(class.default),
-                allowed: Some(allowed(class.allowed)),
+                allowed: allowed(class.allowed, judge),
                 out_of_limits: None,
             }),
             Asked::Clarify {
@@ -426,9 +426,11 @@ impl Told {
                 Output::FollowUpLeaving(slot) => changes(of(slot), AgentState::Thinking),
                 Output::FollowUpStaying(slot) => changes(of(slot), AgentState::AwaitingInput),
                 Output::Thinking(session) => changes(session as u32, AgentState::Thinking),
-                Output::Asked(slot) | Output::Clarify(slot) => emit(of(slot), self.question(slot)),
+                Output::Asked(slot) | Output::Clarify(slot) => {
+                    emit(of(slot), self.question(slot, judge))
+                }
                 Output::AskedSome(slot) => {
-                    let mut asked = event(0, self.now, of(slot), self.question(slot));
+                    let mut asked = event(0, self.now, of(slot), self.question(slot, judge));
                     asked.id = u32::try_from(shown.len()).unwrap_or(u32::MAX);
                     let capable = Subscriber::ALL.into_iter().filter(|it| it.is_capable());
                     asked.to = Some(capable.map(|it| it as u32).collect());
@@ -541,10 +543,15 @@ impl Told {
     /// The question that was lost: the last thing that the last call put out.
     fn lost(&self, judge: &AaepJudge, slot: Slot) -> Shown {
         let (session, _) = self.asked(judge, slot);
-        Shown::Emit(event(u32::MAX, self.now, session, self.question(slot)))
+        Shown::Emit(event(
+            u32::MAX,
+            self.now,
+            session,
+            self.question(slot, judge),
+        ))
     }
 
-    fn question(&self, slot: Slot) -> Body {
+    fn question(&self, slot: Slot, judge: &AaepJudge) -> Body {
         let Known {
             class,
             clarifies,
@@ -569,7 +576,7 @@ impl Told {
             default: decided(class.default),
             risk: Some(harm(class.risk)),
             irreversible: Some(class.irreversible),
-            allowed: Some(allowed(class.allowed)),
+            allowed: allowed(class.allowed, judge),
         })
     }
 
@@ -804,10 +811,12 @@ const fn ended(outcome: SessionOutcome) -> Outcome {
     }
 }
 
-fn allowed(replies: AllowedReplies) -> Allowed {
-    Allowed {
+/// The list of replies, which is absent where the judge knows what that means, and it is not both.
+fn allowed(replies: AllowedReplies, judge: &AaepJudge) -> Option<Allowed> {
+    let is_absent = replies == AllowedReplies::Both && !judge.allows_both_unlisted();
+    (!is_absent).then(|| Allowed {
         accept: replies.allows(Decision::Accept),
         reject: replies.allows(Decision::Reject),
         others: replies == AllowedReplies::RejectOrOwn,
-    }
+    })
 }

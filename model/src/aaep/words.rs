@@ -6,6 +6,8 @@ use crate::packed::packed;
 
 pub use crate::words::{SLOTS, SessionName, Slot};
 
+use super::numbers::{DefaultRule, Numbers, Unlisted};
+
 /// One of the subscriptions. All are sent every confirmation that is asked for while they are open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subscriber {
@@ -158,9 +160,29 @@ impl Class {
         allowed: AllowedReplies::Both,
     };
 
-    /// The rows of the table of AAEP-6.4.1-1 and AAEP-6.4.1-2: a default of accept is forbidden.
-    pub const fn forbids_default_accept(self) -> bool {
-        self.irreversible && matches!(self.risk, Risk::High | Risk::Medium)
+    /// What the table of 6.4.1 says of the default.
+    pub const fn default_rule(self, numbers: &Numbers) -> DefaultRule {
+        numbers.default_of(self.irreversible, self.risk as usize)
+    }
+
+    /// The rows of that table, in the text AAEP-6.4.1-1 and AAEP-6.4.1-2: a default of accept is forbidden.
+    pub const fn forbids_default_accept(self, numbers: &Numbers) -> bool {
+        matches!(self.default_rule(numbers), DefaultRule::MustReject)
+    }
+
+    /// AAEP-6.3.4-6: whether a reply may carry the decision. Where both are allowed the list of replies may be absent.
+    pub const fn allows(self, decision: Decision, numbers: &Numbers) -> bool {
+        match (self.allowed, numbers.unlisted) {
+            (AllowedReplies::Both, Unlisted::Accept) => matches!(decision, Decision::Accept),
+            (AllowedReplies::Both, Unlisted::Reject) => matches!(decision, Decision::Reject),
+            (_, Unlisted::AcceptOrReject)
+            | (
+                AllowedReplies::AcceptOnly
+                | AllowedReplies::RejectOnly
+                | AllowedReplies::RejectOrOwn,
+                _,
+            ) => self.allowed.allows(decision),
+        }
     }
 
     /// Everything in 6 bits.

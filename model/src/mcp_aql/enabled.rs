@@ -4,17 +4,20 @@
 //! offered in a quiet moment, as it depends neither on the calls under way nor on what is still to be performed; a clock
 //! is off only where that tells; and time stands still once no token waits for it.
 
+use std::collections::BTreeSet;
+
 use crate::time::{self, Waiting};
 
 use super::McpAql;
 use super::action::{Action, Fault};
 use super::bounds::{Disturbance, Variety};
 use super::message::{Call, Carried, Network};
+use super::numbers::Numbers;
 use super::rules::Guard;
 use super::state::{Phase, State, Token};
 use super::words::{
     Danger, FIVE_MINUTES, Lifetime, List, Oracle, Purpose, Request, SLOTS, Scope, SessionName,
-    Slot, Store, Trigger, Which,
+    Slot, Store, Trigger, Which, ticks,
 };
 
 impl McpAql {
@@ -76,14 +79,27 @@ impl McpAql {
             .into_iter()
             .filter(|&oracle| self.reading.oracle.allows(oracle));
         for (nth, oracle) in modes.enumerate() {
-            for tolerance in [0, FIVE_MINUTES] {
+            for tolerance in self.tolerances() {
                 actions.push(Action::SetUp { tolerance, oracle });
             }
             if nth == 0 {
-                let tolerance = FIVE_MINUTES + 1;
+                let tolerance = ticks(self.reading.numbers.longest_tolerance) + 1;
                 actions.push(Action::SetUp { tolerance, oracle });
             }
         }
+    }
+
+    /// None and the longest, in ticks; where numbers were changed, those around which a warning begins, too, here and in the text.
+    fn tolerances(&self) -> BTreeSet<u8> {
+        let numbers = &self.reading.numbers;
+        let longest = ticks(numbers.longest_tolerance);
+        let mut tolerances = BTreeSet::from([0, longest]);
+        if *numbers != Numbers::TEXT {
+            let [here, there] = [numbers, &Numbers::TEXT].map(|it| ticks(it.warned_above));
+            let around = [here, here + 1, there, there + 1];
+            tolerances.extend(around.into_iter().filter(|&it| it <= longest));
+        }
+        tolerances
     }
 
     /// Clients ask for tokens and use them; attackers guess.
@@ -138,23 +154,32 @@ impl McpAql {
 
     /// What the first token is asked for.
     fn first_requests(&self) -> impl Iterator<Item = Request> + use<> {
+        let numbers = &self.reading.numbers;
         let many = [
             Request {
                 danger: Danger::Forbidden,
                 ..PLAIN
             },
             Request {
-                lifetime: Lifetime::Ticks(PLAIN.longest_lifetime()),
+                lifetime: Lifetime::Ticks(PLAIN.longest_lifetime(numbers)),
                 ..PLAIN
             },
         ];
+        // Where numbers were changed, they are asked for.
+        let is_changed = *numbers != Numbers::TEXT;
         let more = match self.bounds.variety {
-            Variety::Few => 0,
-            Variety::Many => many.len(),
+            Variety::Few if !is_changed => 0,
+            Variety::Few | Variety::Many => many.len(),
         };
+        let longest = other_contexts().map(|request| Request {
+            lifetime: Lifetime::Ticks(request.longest_lifetime(numbers)),
+            ..request
+        });
+        let longest = longest.into_iter().filter(move |_| is_changed);
         few_requests()
             .into_iter()
             .chain(many.into_iter().take(more))
+            .chain(longest)
     }
 
     /// What a later token is asked for: another operation on another adapter, and several uses in the other session; where
@@ -257,7 +282,7 @@ impl McpAql {
         };
         actions.push(Action::Request(safe));
         if self.can_issue(state) {
-            actions.extend(refused_requests().map(Action::Request));
+            actions.extend(self.refused_requests().map(Action::Request));
         }
         if state.slots_where(|token| is_live(state, token)) != [None; SLOTS] {
             actions.extend(Which::ALL.map(Action::Reconfigure));
@@ -299,33 +324,41 @@ const fn few_requests() -> [Request; 3] {
     ]
 }
 
-/// Requests that are refused: no lifetime, one beyond the longest of each context, several uses outside of any session.
-fn refused_requests() -> impl Iterator<Item = Request> {
-    let quota = Request {
-        scope: Scope {
-            purpose: Purpose::QuotaContinue,
-            ..Scope::PLAIN
-        },
-        danger: Danger::Safe,
-        ..PLAIN
-    };
+/// A request in each of the other contexts: for a forbidden operation, and for a quota pause.
+const fn other_contexts() -> [Request; 2] {
     let forbidden = Request {
         danger: Danger::Forbidden,
         ..PLAIN
     };
-    let too_long = [PLAIN, forbidden, quota].map(|request| Request {
-        lifetime: Lifetime::Ticks(request.longest_lifetime() + 1),
-        ..request
-    });
-    let none = Request {
-        lifetime: Lifetime::Ticks(0),
-        ..PLAIN
-    };
-    let loose = Request {
-        max_uses: 2,
-        ..PLAIN
-    };
-    too_long.into_iter().chain([none, loose])
+    let [.., quota] = few_requests();
+    [forbidden, quota]
+}
+
+impl McpAql {
+    /// Requests that are refused: a lifetime beyond the longest of each context, none, several uses outside of any session, and more
+    /// of them than a token can have, where that is said.
+    fn refused_requests(&self) -> impl Iterator<Item = Request> + use<> {
+        let numbers = self.reading.numbers;
+        let [forbidden, quota] = other_contexts();
+        let too_long = [PLAIN, forbidden, quota].map(|request| Request {
+            lifetime: Lifetime::Ticks(request.longest_lifetime(&numbers) + 1),
+            ..request
+        });
+        let none = Request {
+            lifetime: Lifetime::Ticks(0),
+            ..PLAIN
+        };
+        let loose = Request {
+            max_uses: 2,
+            ..PLAIN
+        };
+        let [in_session, ..] = few_requests();
+        let many = (numbers.most_uses > 0).then_some(Request {
+            max_uses: numbers.most_uses + 1,
+            ..in_session
+        });
+        too_long.into_iter().chain([none, loose]).chain(many)
+    }
 }
 
 /// Calls arrive, at a node whose clock is right or, where that tells, off.

@@ -2,7 +2,7 @@
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`] and [`enabled`] what can happen, [`rules`]
 //! what the text says of it, clause by clause, [`validate`] the heart of it, [`step`] and [`introspect`] what follows,
-//! [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
+//! [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`numbers`] what it counts, [`bounds`] how far
 //! the search goes, [`quotient`] what it forgets; [`judge`] is the text as obligations, for any number of tokens and to the
 //! millisecond, and shares none of that but the readings, [`told`] what it is told of a step; this file ties them together.
 //!
@@ -18,6 +18,7 @@ mod environment;
 mod introspect;
 pub mod judge;
 pub mod message;
+pub mod numbers;
 pub mod output;
 mod quotient;
 pub mod readings;
@@ -30,12 +31,14 @@ mod validate;
 pub mod words;
 
 use crate::checker::StepText;
+use crate::numbers::Number;
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification, Taken};
 
 use action::Action;
 use bounds::Bounds;
 use judge::TokenJudge;
+use numbers::NUMBERS;
 use readings::{PLACES, Place, Reading};
 use rules::Guard;
 use state::State;
@@ -58,6 +61,7 @@ impl Modelled for McpAqlProtocol {
 
     const NAME: &'static str = "mcp-aql";
     const PLACES: &'static [Place] = &PLACES;
+    const NUMBERS: &'static [Number<Reading>] = &NUMBERS;
     const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
     const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
 
@@ -85,7 +89,7 @@ impl Modelled for McpAqlProtocol {
         Some(Taken {
             next: step.next,
             witnessed: step.witnessed,
-            told: Told::of(state, action, &step),
+            told: Told::of(model, state, action, &step),
         })
     }
 

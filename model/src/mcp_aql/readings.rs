@@ -2,6 +2,7 @@
 
 use crate::readings::{self, Choice};
 
+use super::numbers::Numbers;
 use super::rules::{Check, Code};
 use super::words::Oracle;
 
@@ -105,9 +106,11 @@ pub enum PurgeCode {
     Remembered,
 }
 
-/// One choice for every place that can be taken in more than one way. The default is the specification.
+/// One choice for every place that can be taken in more than one way, and the numbers. The default is the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
+    /// What the text counts, and what its tables say.
+    pub numbers: Numbers,
     /// `check-order`
     pub check_order: CheckOrder,
     /// `oracle`
@@ -131,6 +134,7 @@ pub struct Reading {
 impl Reading {
     /// The reading that binds model and executor alike.
     pub const SPECIFICATION: Self = Self {
+        numbers: Numbers::TEXT,
         check_order: CheckOrder::Table,
         oracle: OracleModes::Configured,
         multi_use: MultiUse::InSession,

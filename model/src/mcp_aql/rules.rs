@@ -273,6 +273,7 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AQL-5.4-1" => {
     refuses LooseMultiUse "several uses are asked for outside of any session";
+    refuses ManyUses "more uses are asked for than a token can have, where a number says how many";
     refuses BoundWithoutStore "a token is to be bound to a session, by the reading that keeps none";
     forbids LosesCount "each use of a multi-use token counts, up to max_uses" also ["AQL-5.2-3", "AQL-5.4-4"];
     forbids GrantsLooseMultiUse "a token with several uses is bound to a session";

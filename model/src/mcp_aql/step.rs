@@ -9,14 +9,14 @@ use super::McpAql;
 use super::action::Action;
 use super::bounds::{Bounds, Disturbance};
 use super::message::{Call, Network};
+use super::numbers::Numbers;
 use super::output::{Output, Outputs};
 use super::readings::{EndedSession, MultiUse, RestartedSession, SessionBinding, TokenStorage};
 use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token, Tries};
 use super::validate::Memory;
 use super::words::{
-    FIVE_MINUTES, Lifetime, List, Oracle, Request, SLOTS, Scope, SessionName, Slot, Store, Trigger,
-    Which,
+    Lifetime, List, Oracle, Request, SLOTS, Scope, SessionName, Slot, Store, Trigger, Which, ticks,
 };
 
 /// What an action leads to. What is in no list of outputs is forbidden.
@@ -152,7 +152,8 @@ impl StepSoFar<'_> {
             return None;
         }
         // AQL-5.1-5: 0 to 300 seconds.
-        if tolerance > FIVE_MINUTES && self.model.rules.forbid(Guard::TakesWideTolerance) {
+        let longest = ticks(self.model.reading.numbers.longest_tolerance);
+        if tolerance > longest && self.model.rules.forbid(Guard::TakesWideTolerance) {
             self.required.push(Output::Refused(Refusal::WideTolerance));
             return Some(());
         }
@@ -163,9 +164,10 @@ impl StepSoFar<'_> {
         Some(())
     }
 
-    /// AQL-5.1-6: a tolerance above 60 seconds, which are a tick, is warned of.
+    /// AQL-5.1-6: a tolerance above 60 seconds is warned of.
     fn warn(&mut self, adapter: Which) {
-        if self.state.tolerance() > 1 && self.model.rules.forbid(Guard::WidensSilently) {
+        let above = ticks(self.model.reading.numbers.warned_above);
+        if self.state.tolerance() > above && self.model.rules.forbid(Guard::WidensSilently) {
             self.required.push(Output::Warned(adapter));
         }
     }
@@ -263,8 +265,9 @@ impl StepSoFar<'_> {
     /// Why no token is issued for this call, if none is.
     fn refusal(&self, request: &Request) -> Option<Refusal> {
         let rules = self.model.rules;
+        let numbers = &self.model.reading.numbers;
         let asked = match request.lifetime {
-            Lifetime::Default => request.default_lifetime(),
+            Lifetime::Default => request.default_lifetime(numbers),
             Lifetime::Ticks(ticks) => ticks,
         };
         let loose = request.max_uses > 1
@@ -274,11 +277,16 @@ impl StepSoFar<'_> {
         if asked == 0 && rules.forbid(Guard::IssuesEternal) {
             Some(Refusal::NoLifetime)
         // AQL-5.1-1: no token beyond the longest lifetime.
-        } else if asked > request.longest_lifetime() && rules.forbid(Guard::OutstretchesLifetime) {
+        } else if asked > request.longest_lifetime(numbers)
+            && rules.forbid(Guard::OutstretchesLifetime)
+        {
             Some(Refusal::LongLifetime)
         // AQL-5.4-1: several uses are for sessions.
         } else if loose && rules.forbid(Guard::GrantsLooseMultiUse) {
             Some(Refusal::LooseMultiUse)
+        // AQL-5.4-1: as many as a token can have, where that is said.
+        } else if numbers.most_uses > 0 && request.max_uses > numbers.most_uses {
+            Some(Refusal::ManyUses)
         } else if self.model.reading.token_storage == TokenStorage::Signed
             && self.bound_to(request).is_some()
         {
@@ -322,7 +330,7 @@ impl StepSoFar<'_> {
                 ..request.scope
             },
             max_uses: request.max_uses,
-            expires: expiry(request, now),
+            expires: expiry(request, now, &self.model.reading.numbers),
             ..Token::UNISSUED
         };
         // AQL-1.2-5: every issue is logged.
@@ -569,9 +577,9 @@ impl StepSoFar<'_> {
 }
 
 /// The full tick at which a token expires that is issued at this one.
-pub(super) const fn expiry(request: &Request, now: u8) -> u8 {
+pub(super) fn expiry(request: &Request, now: u8, numbers: &Numbers) -> u8 {
     match request.lifetime {
-        Lifetime::Default => now + request.default_lifetime(),
+        Lifetime::Default => now + request.default_lifetime(numbers),
         Lifetime::Ticks(0) => ETERNAL,
         Lifetime::Ticks(ticks) => now + ticks,
     }

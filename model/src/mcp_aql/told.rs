@@ -37,7 +37,7 @@ pub struct Told {
     /// What is asked.
     pub call: Asked,
     outputs: Outputs,
-    /// The full tick at which the token that is issued expires.
+    /// The full tick at which the token that is issued expires, or that is asked for would.
     expires: u8,
     /// Whether a later call can come at an earlier time.
     earlier: bool,
@@ -236,32 +236,15 @@ impl CallTold for Told {
         if refusals.count() > 1 {
             return None;
         }
-        let issues = |output| matches!(output, Output::ConfirmationRequired(_));
-        let expires = match self.call {
-            Asked::Request(ref request) if !self.outputs.iter().any(issues) => {
-                expiry(request, u8::try_from(self.now).map_or(0, time::passed))
-            }
-            Asked::Request(_)
-            | Asked::SetUp { .. }
-            | Asked::Deliver(_)
-            | Asked::Introspect(..)
-            | Asked::Trigger(_)
-            | Asked::Configure { .. }
-            | Asked::Relist { .. }
-            | Asked::Tick
-            | Asked::Restart => self.expires,
-            Asked::Nothing => return None,
-        };
-        Some(Self {
-            outputs,
-            expires,
-            ..self
-        })
+        (self.call != Asked::Nothing).then_some(Self { outputs, ..self })
     }
 
     fn seen(self) -> Option<Self> {
+        let issues = |output| matches!(output, Output::ConfirmationRequired(_));
+        let is_issued = self.outputs.iter().any(issues);
         let seen = Self {
             earlier: false,
+            expires: if is_issued { self.expires } else { 0 },
             ..self
         };
         (self.call != Asked::Nothing).then_some(seen)
@@ -269,7 +252,7 @@ impl CallTold for Told {
 }
 
 impl Told {
-    pub(super) fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
+    pub(super) fn of(model: &McpAql, before: &State, action: Action, step: &Step) -> Option<Self> {
         let mut now = i16::from(before.clock);
         let call = match action {
             Action::SetUp { tolerance, oracle } => Asked::SetUp { tolerance, oracle },
@@ -312,6 +295,20 @@ impl Told {
                 Asked::Nothing
             }
         };
+        let asked_for = match call {
+            Asked::Request(ref request) => {
+                expiry(request, time::passed(before.clock), &model.reading.numbers)
+            }
+            Asked::SetUp { .. }
+            | Asked::Deliver(_)
+            | Asked::Introspect(..)
+            | Asked::Trigger(_)
+            | Asked::Configure { .. }
+            | Asked::Relist { .. }
+            | Asked::Tick
+            | Asked::Restart
+            | Asked::Nothing => 0,
+        };
         let issued = Slot::ALL
             .into_iter()
             .find(|&slot| step.required.contains(Output::ConfirmationRequired(slot)));
@@ -319,7 +316,7 @@ impl Told {
             now,
             call,
             outputs: step.required,
-            expires: issued.map_or(0, |slot| step.next.token(slot).expires),
+            expires: issued.map_or(asked_for, |slot| step.next.token(slot).expires),
             earlier: can_be_earlier(&step.next) || now > step.next.clock.into(),
         })
     }

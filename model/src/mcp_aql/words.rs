@@ -4,6 +4,8 @@
 
 pub use crate::words::{SLOTS, SessionName, Slot};
 
+use super::numbers::{Lifetimes, Numbers};
+
 /// What a token is for; told by its prefix (AQL-2.1-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Purpose {
@@ -205,8 +207,13 @@ impl Danger {
     }
 }
 
-/// The longest tolerance (AQL-5.1-5) and the most common lifetime (AQL-5.1-1), in ticks.
+/// The longest tolerance (AQL-5.1-5) and the most common lifetime (AQL-5.1-1) of the text, in ticks.
 pub const FIVE_MINUTES: u8 = 5;
+
+/// So many seconds in ticks.
+pub fn ticks(seconds: u16) -> u8 {
+    u8::try_from(seconds / 60).unwrap_or(u8::MAX)
+}
 
 /// `ttl_seconds` of a call, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -239,21 +246,21 @@ impl Request {
         )
     }
 
-    /// AQL-5.1-1: the lifetime that is granted where none is asked for, in ticks: 300 s, 120 s or 300 s.
-    pub const fn default_lifetime(&self) -> u8 {
-        match (self.scope.purpose, self.danger) {
-            (Purpose::QuotaContinue, _)
-            | (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => FIVE_MINUTES,
-            (Purpose::Confirmation, Danger::Forbidden) => 2,
-        }
+    /// AQL-5.1-1: the lifetime that is granted where none is asked for, in ticks.
+    pub fn default_lifetime(&self, numbers: &Numbers) -> u8 {
+        ticks(self.lifetimes(numbers).default)
     }
 
-    /// AQL-5.1-1: the longest lifetime, in ticks: 900 s, 300 s or 600 s.
-    pub const fn longest_lifetime(&self) -> u8 {
+    /// AQL-5.1-1: the longest lifetime, in ticks.
+    pub fn longest_lifetime(&self, numbers: &Numbers) -> u8 {
+        ticks(self.lifetimes(numbers).longest)
+    }
+
+    const fn lifetimes(&self, numbers: &Numbers) -> Lifetimes {
         match (self.scope.purpose, self.danger) {
-            (Purpose::QuotaContinue, _) => 10,
-            (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => 15,
-            (Purpose::Confirmation, Danger::Forbidden) => FIVE_MINUTES,
+            (Purpose::QuotaContinue, _) => numbers.quota,
+            (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => numbers.destructive,
+            (Purpose::Confirmation, Danger::Forbidden) => numbers.forbidden,
         }
     }
 }

@@ -30,6 +30,7 @@ pub mod journal;
 pub mod judge;
 pub mod known;
 pub mod message;
+pub mod numbers;
 pub mod outbox;
 pub mod output;
 mod quotient;
@@ -43,12 +44,14 @@ mod validate;
 pub mod words;
 
 use crate::checker::StepText;
+use crate::numbers::Number;
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification, Taken};
 
 use action::Action;
 use bounds::Bounds;
 use judge::PendingActionJudge;
+use numbers::NUMBERS;
 use readings::{PLACES, Place, Reading};
 use rules::Guard;
 use state::State;
@@ -71,6 +74,7 @@ impl Modelled for PendingActionProtocol {
 
     const NAME: &'static str = "pending-action";
     const PLACES: &'static [Place] = &PLACES;
+    const NUMBERS: &'static [Number<Reading>] = &NUMBERS;
     const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
     const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
     /// What runs twice was recorded, told and run before the crash: that alone takes ten steps.

@@ -9,6 +9,7 @@ mod counts;
 mod graph;
 mod judge;
 mod judged;
+mod numbers;
 mod readings;
 mod search;
 mod steps;

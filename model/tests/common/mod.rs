@@ -5,6 +5,7 @@ pub mod bounds;
 pub mod counts;
 pub mod engine;
 pub mod judged;
+pub mod numbers;
 pub mod quotient;
 pub mod readings;
 #[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]

@@ -12,6 +12,7 @@ mod durability;
 mod graph;
 mod judge;
 mod judged;
+mod numbers;
 mod readings;
 mod run;
 mod steps;

@@ -13,10 +13,12 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::bounds::Bounds;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::rules::{Guards, Rules};
+use countersign_model::rules::Guards;
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::IntoDiagnostic;
+
+use crate::spec_file::Changes;
 
 /// The protocols, by their names on the command line, in the order in which they are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -29,13 +31,12 @@ pub enum Protocol {
     PendingAction,
 }
 
-/// How far the model goes, and where it departs from the specification.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Variant {
-    /// How far the model goes: small, default, large or three, and changes to it, such as small,crash=2; an unknown name lists
-    /// the numbers. Without the quotient, as with --without and --reading, small is the default
-    #[arg(long)]
-    bounds: Option<String>,
+/// Where a model departs from the specification.
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct Taken {
+    /// Take the text with the settings of this file, as `spec` prints one; --without and --reading change them further
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
     /// Leave out the rules that carry out this clause, or the rule of this name (may be repeated); an unknown
     /// name lists the rules
     #[arg(long, value_name = "CLAUSE")]
@@ -43,6 +44,50 @@ pub struct Variant {
     /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
     #[arg(long = "reading", value_name = "NAME=VALUE")]
     readings: Vec<String>,
+}
+
+impl Taken {
+    /// What the file changes, and the rules that are kept.
+    ///
+    /// # Errors
+    ///
+    /// Rules that there are not, or a file that cannot be read.
+    pub fn changes<T: Modelled>(&self) -> miette::Result<Changes<T>> {
+        let changes = self.spec.as_deref().map(Changes::<T>::read).transpose()?;
+        let mut changes = changes.unwrap_or_default();
+        for name_or_clause in &self.without {
+            for guard in guards::<T>(name_or_clause)? {
+                changes.rules = changes.rules.without(guard);
+            }
+        }
+        Ok(changes)
+    }
+
+    /// This reading as it is changed, by the file first.
+    ///
+    /// # Errors
+    ///
+    /// A reading that there is not.
+    pub fn reading<T: Modelled>(
+        &self,
+        changes: &Changes<T>,
+        reading: T::Reading,
+    ) -> miette::Result<T::Reading> {
+        let assignments = self.readings.iter().map(String::as_str);
+        let reading = Specification::<T>::reading_from(changes.of_reading(reading), assignments);
+        reading.map_err(miette::Report::msg)
+    }
+}
+
+/// How far the model goes, and where it departs from the specification.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Variant {
+    /// How far the model goes: small, default, large or three, and changes to it, such as small,crash=2; an unknown name lists
+    /// the numbers. Without the quotient, as with --without and --reading, small is the default
+    #[arg(long)]
+    bounds: Option<String>,
+    #[command(flatten)]
+    taken: Taken,
     /// Search the literal model, without the quotient
     #[arg(long)]
     literal: bool,
@@ -53,17 +98,11 @@ impl Variant {
     ///
     /// # Errors
     ///
-    /// Bounds, rules or readings that there are not.
+    /// Bounds, rules or readings that there are not, or a file that cannot be read.
     pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
-        let mut rules = Rules::all();
-        for name_or_clause in &self.without {
-            for guard in guards::<T>(name_or_clause)? {
-                rules = rules.without(guard);
-            }
-        }
-        let assignments = self.readings.iter().map(String::as_str);
-        let reading = Specification::<T>::reading(assignments).map_err(miette::Report::msg)?;
-        let is_specification = rules.is_complete() && reading == T::Reading::default();
+        let changes = self.taken.changes::<T>()?;
+        let reading = self.taken.reading(&changes, T::Reading::default())?;
+        let is_specification = changes.rules.is_complete() && reading == T::Reading::default();
         let [small, default, ..] = T::Bounds::PRESETS;
         let bounds = match &self.bounds {
             Some(name) => preset::<T>(name)?,
@@ -71,19 +110,23 @@ impl Variant {
             None => small,
         };
         let model = specification::<T>(bounds)?;
-        let assignments = self.readings.iter().map(String::as_str);
-        let reading = Specification::<T>::reading_from(model.reading, assignments)
-            .map_err(miette::Report::msg)?;
-        let model = model.with(rules, reading);
+        let reading = self.taken.reading(&changes, model.reading)?;
+        let model = model.with(changes.rules, reading);
         Ok(if self.literal { model.literal() } else { model })
     }
 
     /// The command line that does `command` once more on this model.
     pub fn again<T: Modelled>(&self, command: &str) -> String {
+        let Taken {
+            spec,
+            without,
+            readings,
+        } = &self.taken;
         let mut words = vec![format!("countersign {command} {}", T::NAME)];
         words.extend(self.bounds.iter().map(|name| format!("--bounds {name}")));
-        words.extend(self.without.iter().map(|name| format!("--without {name}")));
-        words.extend(self.readings.iter().map(|text| format!("--reading {text}")));
+        words.extend(spec.iter().map(|file| format!("--spec {}", file.display())));
+        words.extend(without.iter().map(|name| format!("--without {name}")));
+        words.extend(readings.iter().map(|text| format!("--reading {text}")));
         if self.literal {
             words.push("--literal".to_owned());
         }
@@ -91,11 +134,10 @@ impl Variant {
     }
 }
 
-/// A setting of a text as `compare` takes it: rules left out, readings taken, and bounds.
+/// A setting of a text as `compare` takes it: a file, rules left out, readings taken, and bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
-    without: Vec<String>,
-    readings: Vec<String>,
+    taken: Taken,
     /// How far the model goes; the smallest where nothing is said.
     pub bounds: Option<String>,
 }
@@ -109,8 +151,11 @@ impl FromStr for Setting {
         let mut after_bounds = false;
         for part in text.split(',').filter(|it| !it.is_empty()) {
             match part.split_once(':') {
-                Some(("without", rule)) => setting.without.push(rule.to_owned()),
-                Some(("reading", assignment)) => setting.readings.push(assignment.to_owned()),
+                Some(("without", rule)) => setting.taken.without.push(rule.to_owned()),
+                Some(("reading", assignment)) => setting.taken.readings.push(assignment.to_owned()),
+                Some(("spec", file)) if setting.taken.spec.is_none() => {
+                    setting.taken.spec = Some(file.into());
+                }
                 Some(("bounds", name)) if setting.bounds.is_none() => {
                     setting.bounds = Some(name.to_owned());
                 }
@@ -120,7 +165,7 @@ impl FromStr for Setting {
                 }
                 Some(_) | None => {
                     return Err(format!(
-                        "`{part}`: expected without:RULE, reading:NAME=WAY or bounds:NAME"
+                        "`{part}`: expected without:RULE, reading:NAME=WAY, spec:FILE or bounds:NAME"
                     ));
                 }
             }
@@ -132,10 +177,16 @@ impl FromStr for Setting {
 
 impl fmt::Display for Setting {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let without = self.without.iter().map(|it| format!("without:{it}"));
-        let readings = self.readings.iter().map(|it| format!("reading:{it}"));
+        let Taken {
+            spec,
+            without,
+            readings,
+        } = &self.taken;
+        let spec = spec.iter().map(|it| format!("spec:{}", it.display()));
+        let without = without.iter().map(|it| format!("without:{it}"));
+        let readings = readings.iter().map(|it| format!("reading:{it}"));
         let bounds = self.bounds.iter().map(|it| format!("bounds:{it}"));
-        let parts: Vec<_> = without.chain(readings).chain(bounds).collect();
+        let parts: Vec<_> = spec.chain(without).chain(readings).chain(bounds).collect();
         if parts.is_empty() {
             return formatter.write_str("the text as it stands");
         }
@@ -148,13 +199,12 @@ impl Setting {
     ///
     /// # Errors
     ///
-    /// Bounds, rules or readings that there are not.
+    /// Bounds, rules or readings that there are not, or a file that cannot be read.
     pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
         let bounds = self.bounds.clone().unwrap_or_else(|| "small".to_owned());
         Variant {
             bounds: Some(bounds),
-            without: self.without.clone(),
-            readings: self.readings.clone(),
+            taken: self.taken.clone(),
             literal: false,
         }
         .model()

@@ -22,6 +22,7 @@ pub mod recorded;
 mod scan;
 pub mod serve;
 pub mod show;
+pub mod spec_file;
 pub mod table;
 pub mod verdicts;
 pub mod worth;

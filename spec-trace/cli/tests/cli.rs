@@ -531,7 +531,7 @@ fn compare_tells_which_guarantees_and_vectors_a_rule_changes() {
         ),
         (
             "nonsense",
-            "expected without:RULE, reading:NAME=WAY or bounds:NAME",
+            "expected without:RULE, reading:NAME=WAY, spec:FILE or bounds:NAME",
         ),
     ] {
         countersign()

@@ -11,7 +11,7 @@ pub mod vectors;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use countersign_driver::Protocol;
+use countersign_driver::{Greeting, Protocol};
 use countersign_model::ablation;
 use countersign_model::bounds::Bounds;
 use countersign_model::judge::Kind;
@@ -22,7 +22,7 @@ use countersign_model::specification::{self, Modelled, Specification};
 use countersign_model::table::Tabled;
 use serde::{Deserialize, Serialize};
 
-use crate::driven::{self, Driven, Others, Run};
+use crate::driven::{self, Driven, Others, Run, Settled};
 use crate::implementation::{Greeted, Implementation};
 use crate::shrinking;
 
@@ -37,6 +37,12 @@ pub trait Suited: Driven {
 
     /// The steps that a step of the model is; none for a step of the world around the party.
     fn steps_of(names: &mut Self::Names, taken: &Taken<'_, Self::Model>) -> Vec<Self::Step>;
+
+    /// The ways in which the text can be taken where this of it is settled, the default first.
+    fn readings_where(
+        greeting: &Greeting<Self::Protocol>,
+        settled: &Settled<'_, <Self::Model as Modelled>::Reading>,
+    ) -> Vec<driven::Taken<Self::Judge>>;
 
     /// What every run ends with, so that what has happened can be seen: time passes, and the process dies and comes back.
     fn ends() -> Vec<Self::Step>;

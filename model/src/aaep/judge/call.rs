@@ -6,6 +6,7 @@
 
 use super::clarify::{AnsweredBy, Clarification, Clarify, Response};
 use super::work::{Chunk, Handed, Handoff, Invocation, Streamed, Tool};
+use crate::aaep::numbers::{Numbers, Unlisted};
 
 /// What a party declares that it does of what a producer may leave out: where it does, it is judged as a duty, and where it does not, it
 /// is let pass. Nothing by default.
@@ -436,6 +437,15 @@ impl Allowed {
         reject: true,
         others: false,
     };
+
+    /// The same, by these numbers.
+    pub(super) const fn unlisted(numbers: &Numbers) -> Self {
+        Self {
+            accept: !matches!(numbers.unlisted, Unlisted::Reject),
+            reject: !matches!(numbers.unlisted, Unlisted::Accept),
+            ..Self::DEFAULT
+        }
+    }
 
     /// Whether a reply may carry `decision`.
     pub const fn allows(self, decision: Decision) -> bool {

@@ -5,6 +5,7 @@ use super::call::{
     self, Allowed, Body, Confirm, Decision, Event, Output, QuestionKind, Risk, ToolCall,
 };
 use super::{Asked, Call, Ground, Look, Owes, Resolution, What};
+use crate::aaep::numbers::{DefaultRule, Numbers};
 use crate::aaep::readings::{
     CancellationReleases, EarlyDefaultOnClose, LateReply, SessionEndCancels, SessionEndTells,
 };
@@ -242,7 +243,7 @@ impl Look<'_> {
         if let Some(clause) = confirm.out_of_limits {
             return Ground::Must(clause);
         }
-        if let Some(clause) = default_that_must_be_reject(confirm) {
+        if let Some(clause) = default_that_must_be_reject(&self.reading.numbers, confirm) {
             return Ground::Must(clause);
         }
         match self.account.last_asked(confirm.session, confirm.action) {
@@ -250,7 +251,7 @@ impl Look<'_> {
                 Ground::Must("AAEP-6.1-6")
             }
             Some((_, question, _)) if question.phase == Phase::Astray => Ground::May,
-            _ if default_that_should_be_reject(confirm) => Ground::May,
+            _ if default_that_should_be_reject(&self.reading.numbers, confirm) => Ground::May,
             _ if confirm.allowed.is_some_and(|allowed| allowed.others) => Ground::May,
             _ => Ground::None,
         }
@@ -339,7 +340,8 @@ impl Look<'_> {
             return;
         };
         if self.duties.decided != Some(question.token) {
-            self.account.asks(event, question, &confirm);
+            let unlisted = Allowed::unlisted(&self.reading.numbers);
+            self.account.asks(event, question, &confirm, unlisted);
         }
         if let Some(clause) = forbidden {
             let kind = match clause {
@@ -363,11 +365,12 @@ impl Look<'_> {
             default: question.default,
             ..confirm.clone()
         };
-        if let Some(clause) = default_that_must_be_reject(&as_shown) {
+        if let Some(clause) = default_that_must_be_reject(&self.reading.numbers, &as_shown) {
             let text = format!("the default of c{token} was to be reject");
             return self.guarantee(clause, &["AAEP-6.9-5"], text);
         }
-        let allowed = question.allowed.unwrap_or(Allowed::DEFAULT);
+        let unlisted = Allowed::unlisted(&self.reading.numbers);
+        let allowed = question.allowed.unwrap_or(unlisted);
         let fields = [
             ("action", question.description == confirm.description),
             ("consequence", question.consequence == confirm.consequence),
@@ -388,7 +391,7 @@ impl Look<'_> {
             ),
             (
                 "allowed_replies",
-                allowed == confirm.allowed.unwrap_or(Allowed::DEFAULT),
+                allowed == confirm.allowed.unwrap_or(unlisted),
             ),
         ];
         self.fields_are_as_asked(token, &fields);
@@ -426,24 +429,55 @@ impl Look<'_> {
     }
 }
 
-// AAEP-6.4.1-1, AAEP-6.4.1-2
-fn default_that_must_be_reject(confirm: &Confirm) -> Option<&'static str> {
-    match (confirm.default, confirm.irreversible, confirm.risk) {
-        (Decision::Accept, true, Risk::High) => Some("AAEP-6.4.1-1"),
-        (Decision::Accept, true, Risk::Medium) => Some("AAEP-6.4.1-2"),
-        (Decision::Accept, true, Risk::Low)
-        | (Decision::Accept, false, _)
-        | (Decision::Reject, _, _) => None,
+// AAEP-6.4.1-1, AAEP-6.4.1-2, and the other rows where the table was changed.
+fn default_that_must_be_reject(numbers: &Numbers, confirm: &Confirm) -> Option<&'static str> {
+    let row = (confirm.irreversible, confirm.risk);
+    let is_broken = confirm.default == Decision::Accept && must_be_reject(numbers, row);
+    is_broken.then(|| clause_of_default(row))
+}
+
+fn must_be_reject(numbers: &Numbers, (irreversible, risk): (bool, Risk)) -> bool {
+    numbers.default_of(irreversible, risk as usize) == DefaultRule::MustReject
+}
+
+const fn clause_of_default(row: (bool, Risk)) -> &'static str {
+    match row {
+        (true, Risk::High) => "AAEP-6.4.1-1",
+        (true, Risk::Medium) => "AAEP-6.4.1-2",
+        (true, Risk::Low) => "AAEP-6.4.1-3",
+        (false, Risk::High) => "AAEP-6.4.1-4",
+        (false, Risk::Medium) => "AAEP-6.4.1-5",
+        (false, Risk::Low) => "AAEP-6.4.1-6",
     }
 }
 
 // AAEP-6.4.1-3, AAEP-6.4.1-4: a SHOULD, so that either may be.
-fn default_that_should_be_reject(confirm: &Confirm) -> bool {
-    confirm.default == Decision::Accept && (confirm.irreversible || confirm.risk == Risk::High)
+fn default_that_should_be_reject(numbers: &Numbers, confirm: &Confirm) -> bool {
+    let rule = numbers.default_of(confirm.irreversible, confirm.risk as usize);
+    confirm.default == Decision::Accept && rule == DefaultRule::ShouldReject
 }
 
 /// 6.4: timeouts.
 impl Look<'_> {
+    // AAEP-6.4.1-1, AAEP-6.4.1-2, AAEP-6.9-5: what the text guarantees it does however its table is changed.
+    fn default_is_harmless(&mut self, token: u32) {
+        let Some((_, action)) = self.account.confirmation(token) else {
+            return;
+        };
+        let row = (action.irreversible, action.risk);
+        let must = |numbers: &Numbers| must_be_reject(numbers, row);
+        if action.default == Decision::Accept
+            && must(&Numbers::TEXT)
+            && !must(&self.reading.numbers)
+        {
+            let text = format!(
+                "a{} was not to run for c{token}: nobody has accepted it, and it cannot be undone",
+                action.action
+            );
+            self.guarantee(clause_of_default(row), &["AAEP-6.9-5"], text);
+        }
+    }
+
     // AAEP-6.4-1: timeout_seconds after the timestamp of its event the default applies, unless a valid reply came before.
     // AAEP-6.1-7, AAEP-A.5-2: a clarification is answered by its default, or by nobody.
     pub(super) fn pass_deadlines(&mut self) {
@@ -460,6 +494,7 @@ impl Look<'_> {
             }
             match phase {
                 Phase::Open => {
+                    self.default_is_harmless(token);
                     let owes = if ended { Owes::Run } else { Owes::All };
                     self.default_applies(token, default, Cause::Timeout, owes);
                 }
@@ -717,14 +752,20 @@ impl Account {
             .is_some_and(|subscription| subscription.active)
     }
 
-    pub(super) fn asks(&mut self, event: &Event, question: &call::Question, confirm: &Confirm) {
+    pub(super) fn asks(
+        &mut self,
+        event: &Event,
+        question: &call::Question,
+        confirm: &Confirm,
+        unlisted: Allowed,
+    ) {
         let about = About::Action(Blocked {
             action: confirm.action,
             tool: confirm.tool,
             risk: confirm.risk,
             irreversible: confirm.irreversible,
             default: question.default,
-            allowed: question.allowed.unwrap_or(Allowed::DEFAULT),
+            allowed: question.allowed.unwrap_or(unlisted),
             refused: false,
             runs: 0,
         });

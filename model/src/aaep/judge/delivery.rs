@@ -3,7 +3,7 @@
 //! The one thing to know: only a producer that declares so shows it, and an event that does not say goes to everybody.
 
 use super::account::{Cause, Subscription};
-use super::call::{Body, Event, Output};
+use super::call::{Allowed, Body, Event, Output};
 use super::{Asked, Look, Owes, What};
 use crate::aaep::readings::IncapableSubscriptions;
 
@@ -81,7 +81,8 @@ impl Look<'_> {
         if self.account.questions.contains_key(&token) {
             return;
         }
-        self.account.asks(event, question, confirm);
+        let unlisted = Allowed::unlisted(&self.reading.numbers);
+        self.account.asks(event, question, confirm, unlisted);
         let default = question.default.into();
         self.resolve(token, default, Cause::Unanswerable, Owes::All);
         self.duties.decided = Some(token);

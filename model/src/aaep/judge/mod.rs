@@ -31,6 +31,7 @@ mod working;
 
 use crate::judge::{Finding, Judge, Kind};
 
+use super::numbers::Unlisted;
 use super::readings::{Reading, StateWhileAsked};
 use account::{Account, Cause, Phase, Verdict};
 pub use call::{
@@ -87,6 +88,11 @@ impl AaepJudge {
     /// AAEP-A.2-2: whether a session stays in `awaiting_input` while a question of it is open.
     pub(super) fn stays_while_asked(&self) -> bool {
         self.reading.state_while_asked == StateWhileAsked::LeavesWithLast
+    }
+
+    /// AAEP-6.3.4-6: whether either may be replied where a question has no list of replies.
+    pub(super) fn allows_both_unlisted(&self) -> bool {
+        self.reading.numbers.unlisted == Unlisted::AcceptOrReject
     }
 
     /// The session and the action that a token was issued for; of a clarification the question.

@@ -151,6 +151,7 @@ impl TokenJudge {
                 .ttl_seconds
                 .is_some_and(|ttl| ttl > self.shortest_of_longest(request))
             || request.max_uses < 1
+            || self.has_too_many_uses(request)
             || (self.reading.token_storage == TokenStorage::Signed
                 && self.is_bound(request) > Chance::No)
             || (request.max_uses > 1 && (request.session.is_none() || scoped == Some(false)))
@@ -160,13 +161,27 @@ impl TokenJudge {
 
     /// The lifetime beyond which a call may be refused.
     fn shortest_of_longest(&self, request: &Request) -> i64 {
-        let (default, longest) = lifetimes(request.purpose, request.level);
-        let (confirmed_default, confirmed) = lifetimes(Purpose::Confirmation, request.level);
+        let (default, longest) = self.lifetimes(request.purpose, request.level);
+        let (confirmed_default, confirmed) = self.lifetimes(Purpose::Confirmation, request.level);
         if self.leeway.has_short_lives {
             default.min(confirmed_default)
         } else {
             longest.min(confirmed)
         }
+    }
+
+    /// AQL-5.1-1: the lifetime where none is asked for, and the longest, in seconds.
+    fn lifetimes(&self, purpose: Purpose, level: Level) -> (i64, i64) {
+        let numbers = &self.reading.numbers;
+        let lifetimes = match (purpose, level) {
+            (Purpose::Quota, _) => numbers.quota,
+            (Purpose::Confirmation, Level::Forbidden) => numbers.forbidden,
+            (
+                Purpose::Confirmation,
+                Level::Safe | Level::Reversible | Level::Destructive | Level::Dangerous,
+            ) => numbers.destructive,
+        };
+        (lifetimes.default.into(), lifetimes.longest.into())
     }
 
     /// Sections 2 and 3: a token was given away.
@@ -246,7 +261,7 @@ impl TokenJudge {
     // AQL-1.2-2, AQL-5.1-1, AQL-5.1-2: every token expires, after the time asked for, or the default where none is.
     fn is_time_bounded(&self, request: &Request, issued: Issued, case: &mut Case) -> i64 {
         let purpose = issued.prefix.unwrap_or(request.purpose);
-        let (default, longest) = lifetimes(purpose, request.level);
+        let (default, longest) = self.lifetimes(purpose, request.level);
         let asked = request.ttl_seconds.unwrap_or(default);
         let due = |time: i64| time.saturating_add(asked.saturating_mul(1000));
         let times = self.account.times().map(due);
@@ -277,7 +292,18 @@ impl TokenJudge {
                 request.max_uses
             );
             case.conformance("AQL-5.4-1", &["AQL-5.2-1", "AQL-5.2-3"], text);
+        } else if self.has_too_many_uses(request) {
+            let (uses, most) = (request.max_uses, self.reading.numbers.most_uses);
+            let text =
+                format!("a token for {uses} uses was not to be issued: {most} is the most of any");
+            case.conformance("AQL-5.4-1", &["AQL-5.2-3"], text);
         }
+    }
+
+    // AQL-5.4-1: the text names no most number of uses; where one is named, it holds.
+    fn has_too_many_uses(&self, request: &Request) -> bool {
+        let most = self.reading.numbers.most_uses;
+        most > 0 && request.max_uses > most.into()
     }
 
     // AQL-5.4-2, by the reading that lets no session come back: no token is bound to one that has ended.
@@ -375,17 +401,5 @@ fn tells_what_is_asked(request: &Request, issued: Issued, case: &mut Case) {
                 request.operation
             ),
         );
-    }
-}
-
-/// AQL-5.1-1: the lifetime where none is asked for, and the longest, in seconds.
-fn lifetimes(purpose: Purpose, level: Level) -> (i64, i64) {
-    match (purpose, level) {
-        (Purpose::Quota, _) => (300, 600),
-        (Purpose::Confirmation, Level::Forbidden) => (120, 300),
-        (
-            Purpose::Confirmation,
-            Level::Safe | Level::Reversible | Level::Destructive | Level::Dangerous,
-        ) => (300, 900),
     }
 }

@@ -24,7 +24,7 @@ struct Changes {
 impl TokenJudge {
     /// Section 5.1, configurability; 3.2, what counts.
     pub(super) fn configure(&mut self, configuration: &Configuration, case: &mut Case) {
-        if is_refused(configuration, case) {
+        if self.is_refused(configuration, case) {
             return;
         }
         self.is_warned_about(configuration, case);
@@ -47,17 +47,19 @@ impl TokenJudge {
         };
         let before = self.account.adapter(configuration.adapter).tolerance_ms;
         let set = before != seconds.saturating_mul(1000);
-        if seconds > 60 && set && self.shows_log && !case.warned {
+        let above = i64::from(self.reading.numbers.warned_above);
+        if seconds > above && set && self.shows_log && !case.warned {
             let text = format!("a warning was to be logged: the tolerance is {seconds} s");
             case.conformance("AQL-5.1-6", &[], text);
         }
     }
 
     fn follow_configuration(&mut self, configuration: &Configuration) -> Changes {
+        let longest = i64::from(self.reading.numbers.longest_tolerance);
         let adapter = self.account.adapter(configuration.adapter);
         let mut changes = Changes::default();
         if let Some(seconds) = configuration.tolerance_seconds {
-            let tolerance = seconds.clamp(0, 300) * 1000;
+            let tolerance = seconds.clamp(0, longest) * 1000;
             changes.everything |= adapter.tolerance_ms != tolerance;
             adapter.tolerance_ms = tolerance;
         }
@@ -404,23 +406,24 @@ impl TokenJudge {
             self.account.end_connections();
         }
     }
-}
 
-// AQL-5.1-5: from 0 to 300 s. AQL-3.2-1: a token that binds nothing is none, so an empty list may be refused.
-fn is_refused(configuration: &Configuration, case: &mut Case) -> bool {
-    let refused = std::mem::take(&mut case.refused);
-    let in_range = configuration
-        .tolerance_seconds
-        .is_none_or(|seconds| (0..=300).contains(&seconds));
-    let lists = configuration.critical.iter().flatten();
-    let may = lists.clone().any(|(_, names)| names.is_empty());
-    if refused == in_range && !(refused && may) {
-        let verb = if in_range { "taken" } else { "refused" };
-        let text = format!(
-            "the configuration of adapter {} was to be {verb}: a tolerance of 0 to 300 s is allowed",
-            configuration.adapter
-        );
-        case.conformance("AQL-5.1-5", &["AQL-5.1-9"], text);
+    // AQL-5.1-5: from 0 to 300 s. AQL-3.2-1: a token that binds nothing is none, so an empty list may be refused.
+    fn is_refused(&self, configuration: &Configuration, case: &mut Case) -> bool {
+        let longest = i64::from(self.reading.numbers.longest_tolerance);
+        let refused = std::mem::take(&mut case.refused);
+        let in_range = configuration
+            .tolerance_seconds
+            .is_none_or(|seconds| (0..=longest).contains(&seconds));
+        let lists = configuration.critical.iter().flatten();
+        let may = lists.clone().any(|(_, names)| names.is_empty());
+        if refused == in_range && !(refused && may) {
+            let verb = if in_range { "taken" } else { "refused" };
+            let text = format!(
+                "the configuration of adapter {} was to be {verb}: a tolerance of 0 to {longest} s is allowed",
+                configuration.adapter
+            );
+            case.conformance("AQL-5.1-5", &["AQL-5.1-9"], text);
+        }
+        refused
     }
-    refused
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use countersign_clauses::{self as clauses, Clause, links};
 use countersign_model::aaep::AaepProtocol;
@@ -12,12 +13,14 @@ use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::rules::{Guards, Rules};
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
+use miette::miette;
 use serde_json::{Value, json};
 use textwrap::Options;
 
 use crate::answer::{Answer, Format, Status};
 use crate::arguments::{Protocol, preset, specification};
 use crate::progress::Progress;
+use crate::spec_file::Changes;
 use crate::table::{self, Align};
 use crate::verdicts::level;
 use countersign_conform::steps::{numbered, steps_json};
@@ -27,6 +30,7 @@ Examples:
   countersign ablate pending-action
   countersign ablate mcp-aql --format json > ablate.json
   countersign ablate pending-action --reading expiry-boundary=after
+  countersign ablate mcp-aql --spec changed.toml
 
 It is 0 when each rule breaks something, alone or with one that masks it, or is free.";
 
@@ -40,6 +44,9 @@ pub struct Args {
     /// How far the model goes: small, default, large or three
     #[arg(long, default_value = "small")]
     bounds: String,
+    /// Take the text with the readings and numbers of this file, as `spec` prints one; what that breaks by itself is no rule's
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
     /// Take an ambiguous passage in another way (may be repeated); what that breaks by itself is no rule's
     #[arg(long = "reading", value_name = "NAME=VALUE")]
     readings: Vec<String>,
@@ -60,6 +67,10 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 
 fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let model = specification::<T>(preset::<T>(&args.bounds)?)?;
+    let model = match &args.spec {
+        Some(file) => specified(&model, file)?,
+        None => model,
+    };
     let model = taken(&model, &args.readings)?;
     let progress = Progress::of(
         T::Guard::ROWS.len() as u64,
@@ -88,6 +99,21 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
             Answer::json(&document, status)
         }
     })
+}
+
+/// The model as a file takes the text.
+fn specified<T: Modelled>(
+    model: &Specification<T>,
+    file: &Path,
+) -> miette::Result<Specification<T>> {
+    let changes = Changes::<T>::read(file)?;
+    if !changes.rules.is_complete() {
+        return Err(miette!(
+            "{}: left_out has to be empty here, for each rule is left out in turn",
+            file.display()
+        ));
+    }
+    Ok(model.with(Rules::all(), changes.of_reading(model.reading)))
 }
 
 /// The model with some passages taken in another way.

@@ -27,14 +27,15 @@ Examples:
   countersign check pending-action                      every property within the default bounds
   countersign check aaep --without AAEP-6.3.4-4         the shortest runs that go wrong without it
   countersign check aaep --reading late-reply=by-claim --bounds small
+  countersign check aaep --spec changed.toml            a changed file of `spec`
   countersign check mcp-aql --without honours-other-adapter --save found.json
                                                         for countersign show found.json
 
 A property `holds` only if the whole graph was searched (in JSON: \"exhaustive\": true). That is so
-where nothing is left out and no other reading is taken. With --without or --reading most runs
-break something: the search is then breadth first, for the shortest counterexample of each
-property, and ends at 10,000,000 states (less than a minute, about a gigabyte), or with --full
-nowhere. Of what a search that was cut did not break it says `not broken within N steps, M
+where nothing is left out and nothing is taken otherwise. With --without, --reading or a changed
+--spec most runs break something: the search is then breadth first, for the shortest counterexample
+of each property, and ends at 10,000,000 states (less than a minute, about a gigabyte), or with
+--full nowhere. Of what a search that was cut did not break it says `not broken within N steps, M
 states`: none of these states breaks it, and they are all that runs of up to N steps lead to, and
 some more.
 

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Divergence, Driven, Run, Search};
+use countersign_conform::driven::{Divergence, Driven, Run, Search, Settled, Taken};
 use countersign_conform::implementation::{Greeted, Implementation, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::side_by_side::{processors, side_by_side};
+use countersign_conform::suite::Suited;
 use countersign_conform::suite::party::{Answering, Guard, Party, ablated, unseen};
-use countersign_driver::Protocol as _;
+use countersign_driver::{Greeting, Protocol as _};
 use countersign_model::rules::GuardRow;
 use miette::{Context, IntoDiagnostic, miette};
 
@@ -23,6 +24,7 @@ use crate::differing::baseline::Baseline;
 use crate::differing::{Controlled, Part, Report};
 use crate::progress::Progress;
 use crate::serve::controls::{Control, Controlled as Against, Referred};
+use crate::spec_file::Changes;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,6 +36,7 @@ Examples:
   countersign diff pending-action --write-baseline known.json --reason '#12' -- python3 ledger.py
   countersign diff pending-action --baseline known.json -- python3 ledger.py
   countersign diff pending-action --run divergences/found-PA-8.json -- python3 ledger.py
+  countersign diff mcp-aql --spec changed.toml -- node gatekeeper.js
   countersign diff pending-action -- countersign serve pending-action --stdio
   countersign diff aaep --http http://127.0.0.1:8080
   countersign diff aaep --http http://127.0.0.1:8080 --convention own.toml
@@ -113,6 +116,10 @@ pub struct Args {
     #[arg(long, value_name = "TEXT", requires = "write_baseline", value_parser = said)]
     pub reason: Option<String>,
 
+    /// Judge it by the text with the readings and numbers of this file, as `spec` prints one; what the file changes is not open
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "controls"])]
+    pub spec: Option<PathBuf>,
+
     /// Wait for each response so many seconds
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
@@ -166,7 +173,13 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     } else {
         Vec::new()
     };
-    let mut search = Search::<D, _>::new(partner);
+    let mut search = match &args.spec {
+        None => Search::<D, _>::new(partner),
+        Some(file) => {
+            let readings = readings_by::<D>(file, partner.greeting())?;
+            Search::taking(partner, readings)
+        }
+    };
     if args.run.is_empty() {
         search.suite();
         play_seeds(args, &mut search);
@@ -195,6 +208,26 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
         report.baseline(reason).write(file)?;
     }
     Ok(report.answer(format))
+}
+
+/// The ways to take the text that a file leaves open.
+fn readings_by<D: Suited>(
+    file: &Path,
+    greeting: &Greeting<D::Protocol>,
+) -> miette::Result<Vec<Taken<D::Judge>>> {
+    let changes = Changes::<D::Model>::read(file)?;
+    if !changes.rules.is_complete() {
+        return Err(miette!(
+            "{}: left_out has to be empty here, for the judge of an implementation knows no rules to leave out",
+            file.display()
+        ));
+    }
+    let places: Vec<_> = changes.changed().map(|(name, _)| name).collect();
+    let settled = Settled {
+        places: &places,
+        take: &|reading| changes.of_reading(reading),
+    };
+    Ok(D::readings_where(greeting, &settled))
 }
 
 /// The implementation that a command is, once it was greeted.
@@ -358,8 +391,10 @@ fn keep<D: Driven>(found: &Divergence<D>, folder: &Path) -> miette::Result<PathB
 fn again(args: &Args, file: &Path) -> String {
     let protocol = args.protocol.to_possible_value();
     let protocol = protocol.as_ref().map_or("", |it| it.get_name());
+    let spec = args.spec.as_ref();
+    let spec = spec.map_or_else(String::new, |it| format!("--spec {} ", it.display()));
     format!(
-        "countersign diff {protocol} --run {} -- {}",
+        "countersign diff {protocol} {spec}--run {} -- {}",
         file.display(),
         words(&args.command)
     )

@@ -36,6 +36,7 @@ pub mod schema;
 pub mod serve;
 pub mod show;
 pub mod smoke;
+pub mod spec;
 pub mod vectors;
 pub mod verify;
 pub mod worth;
@@ -50,6 +51,8 @@ Examples:
   countersign readings aaep                        what the text leaves open, and what that costs
   countersign compare aaep --b without:AAEP-6.3.4-1
                                                    what changes without the schema check
+  countersign spec aaep > aaep.toml                readings, rules and numbers as a file to change
+  countersign check aaep --spec aaep.toml          what the changed text breaks
   countersign ablate mcp-aql                       what each rule is good for
   countersign worth aaep --guarantee AAEP-6.9-2    which rules guarantee at most once
   countersign lint capture.jsonl                   judge a recorded stream
@@ -204,6 +207,8 @@ enum Command {
     Worth(worth::Args),
     /// List the places of a text that can be taken in more than one way, and what each way costs
     Readings(readings::Args),
+    /// Print the settings of a text, its readings, rules and numbers, as a file to change
+    Spec(spec::Args),
     /// Set two settings of a text beside each other: what only one allows, breaks, or has the suite find
     Compare(compare::Args),
     /// Judge recordings: AAEP streams, and transcripts of the other protocols
@@ -245,6 +250,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(&args, cli.format.printed()),
         Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
         Command::Worth(args) => worth::run(&args, cli.format.pictured()),
+        Command::Spec(args) => spec::run(&args, cli.format.printed()),
         Command::Compare(args) => compare::run(&args, cli.format.printed()),
         Command::Readings(args) => readings::run(&args, cli.format.printed()),
         Command::Diff(args) => diff::run(&args, cli.format.reported()),

@@ -6,6 +6,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use countersign_live::{host::Host, http};
+use countersign_model::aaep::AaepProtocol;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
+use countersign_model::specification::Modelled;
+use countersign_model::table::Tabled;
 use countersign_reference::aaep::Audit;
 use countersign_reference::mcp_aql::Settings;
 use countersign_store::Store;
@@ -14,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::told_on_stderr;
+use super::vectors::setting;
 use crate::answer::{Answer, Status};
 use crate::arguments::Protocol;
 use crate::serve::aaep::{self, Aaep};
@@ -21,6 +27,7 @@ use crate::serve::ids::Ids;
 use crate::serve::mcp_aql::McpAql;
 use crate::serve::pending_action::PendingAction;
 use crate::serve::{Service, stdio};
+use crate::spec_file::Changes;
 
 /// What stands below the options: all requests, as the types of the driver protocol have them.
 fn requests() -> String {
@@ -150,6 +157,7 @@ Examples:
   countersign serve aaep --http 0.0.0.0:8080 --bearer-token-file token.txt --timeout-seconds 60
   countersign serve pending-action --stdio --store actions.store
   countersign serve aaep --stdio --seed 7
+  countersign serve pending-action --stdio --spec changed.toml
   countersign serve mcp-aql --stdio --signed --settings '{\"capacity\":1000}'";
 
 /// One op and its fields, over as many lines as they need.
@@ -231,6 +239,10 @@ pub struct Args {
     /// What the host chooses once, as JSON; the names and values stand below
     #[arg(long, value_name = "JSON")]
     pub settings: Option<String>,
+    /// Choose so that the text is taken with the settings of this file, as `spec` prints one: of the readings that the executor has
+    /// a setting for
+    #[arg(long, value_name = "FILE", conflicts_with = "settings")]
+    pub spec: Option<PathBuf>,
     /// Sign tokens instead of keeping them (mcp-aql)
     #[arg(long)]
     pub signed: bool,
@@ -252,6 +264,7 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         protocol,
         store,
         settings,
+        spec,
         signed,
         seed,
         http,
@@ -260,7 +273,13 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         stdio: _,
     } = arguments;
     let ids = Ids::of(*seed);
-    let settings = settings.as_deref();
+    let by_file = spec.as_deref().map(|file| match protocol {
+        Protocol::Aaep => carried_out::<AaepProtocol>(file),
+        Protocol::McpAql => carried_out::<McpAqlProtocol>(file),
+        Protocol::PendingAction => carried_out::<PendingActionProtocol>(file),
+    });
+    let by_file = by_file.transpose()?;
+    let settings = settings.as_deref().or(by_file.as_deref());
     match protocol {
         Protocol::Aaep | Protocol::McpAql if store.is_some() && http.is_none() => Err(miette!(
             help = "leave --store out: the state of this executor lives as long as its process",
@@ -294,6 +313,34 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
             }
         },
     }
+}
+
+/// The settings by which the executor takes the text as a file has it.
+fn carried_out<T: Modelled>(file: &Path) -> miette::Result<String> {
+    let shown = file.display();
+    let changes = Changes::<T>::read(file)?;
+    if let Some(guard) = changes.rules.left_out().next() {
+        let rule = guard.row().name;
+        return Err(miette!(
+            "{shown}: left_out: the executor keeps every rule, {rule} too"
+        ));
+    }
+    let mut settings = serde_json::Map::new();
+    for (name, value) in changes.changed() {
+        let is_number = T::NUMBERS.iter().any(|number| number.name == name);
+        let why = if is_number {
+            "it has the numbers of the text"
+        } else {
+            "it has no setting for that"
+        };
+        let setting = setting(&format!("{name}={value}"));
+        let setting = setting.ok_or_else(|| {
+            miette!("{shown}: the executor cannot carry out {name} = {value}: {why}")
+        })?;
+        let setting: serde_json::Map<_, _> = serde_json::from_str(setting).into_diagnostic()?;
+        settings.extend(setting);
+    }
+    Ok(Value::Object(settings).to_string())
 }
 
 /// The settings of a gatekeeper. The library takes a smaller capacity than may be served.

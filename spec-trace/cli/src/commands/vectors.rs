@@ -103,7 +103,7 @@ fn made<D: Suited>(reading: Option<&str>) -> miette::Result<(Manifest, BTreeMap<
     let arguments = ["serve", D::Protocol::NAME, "--stdio", "--settings"];
     let arguments = arguments
         .into_iter()
-        .chain([settings(reading)])
+        .chain([reading.and_then(setting).unwrap_or("{}")])
         .map(Into::into);
     let command = [program.into_os_string()].into_iter().chain(arguments);
     let process = Process::new(command.collect(), Duration::from_secs(10));
@@ -115,17 +115,17 @@ fn made<D: Suited>(reading: Option<&str>) -> miette::Result<(Manifest, BTreeMap<
     vectors::vectors::<D, _>(&mut reference, &taken).map_err(lost)
 }
 
-/// The settings by which the reference takes the text so: none where it has none for it.
-fn settings(reading: Option<&str>) -> &'static str {
-    match reading {
-        Some("read-effect=runs") => r#"{"read_effect":"runs"}"#,
-        Some("expiry-boundary=after") => r#"{"expiry_boundary":"after"}"#,
-        Some("deciders-absent=nobody") => r#"{"deciders_absent":"nobody"}"#,
-        Some("check-order=sample") => r#"{"check_order":"sample"}"#,
-        Some("session-binding=always") => r#"{"session_binding":"every"}"#,
-        Some("oracle=uniform") => r#"{"configuration":{"oracle":"uniform"}}"#,
-        Some(_) | None => "{}",
-    }
+/// The settings by which the reference takes the text so, where it has any for it.
+pub(super) fn setting(reading: &str) -> Option<&'static str> {
+    Some(match reading {
+        "read-effect=runs" => r#"{"read_effect":"runs"}"#,
+        "expiry-boundary=after" => r#"{"expiry_boundary":"after"}"#,
+        "deciders-absent=nobody" => r#"{"deciders_absent":"nobody"}"#,
+        "check-order=sample" => r#"{"check_order":"sample"}"#,
+        "session-binding=always" => r#"{"session_binding":"every"}"#,
+        "oracle=uniform" => r#"{"configuration":{"oracle":"uniform"}}"#,
+        _ => return None,
+    })
 }
 
 /// The way to take the text that has this choice, and the default elsewhere.

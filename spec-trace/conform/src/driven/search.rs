@@ -74,6 +74,11 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// Before the first run.
     pub fn new(partner: Greeted<D::Protocol, I>) -> Self {
         let readings = D::readings(partner.greeting());
+        Self::taking(partner, readings)
+    }
+
+    /// The same, where the text is taken in one of these ways, the default first.
+    pub fn taking(partner: Greeted<D::Protocol, I>, readings: Vec<Taken<D::Judge>>) -> Self {
         Self {
             readings: readings.into_iter().map(|it| (it, true)).collect(),
             reading: 0,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::bounds::Bounds;
 use countersign_model::mcp_aql::message::{Call, Carried};
+use countersign_model::mcp_aql::numbers::Numbers;
 use countersign_model::mcp_aql::state::{Setup, State};
 use countersign_model::mcp_aql::words::{
     Danger, FIVE_MINUTES, Lifetime, List, Oracle, Parameters as Asked, Purpose, Request, Scope,
@@ -442,10 +443,10 @@ impl Environment {
 
     /// AQL-5.1-1: the life that is asked for; what is too long in the model by a tick is too long here by a second.
     fn seconds_asked(&self, request: &Request) -> Option<u64> {
-        let longest = request.longest_lifetime();
+        let longest = request.longest_lifetime(&Numbers::TEXT);
         match request.lifetime {
             Lifetime::Default if self.tick == MINUTE => None,
-            Lifetime::Default => Some(self.seconds(request.default_lifetime())),
+            Lifetime::Default => Some(self.seconds(request.default_lifetime(&Numbers::TEXT))),
             Lifetime::Ticks(ticks) if ticks > longest => {
                 Some(u64::from(longest) * u64::from(MINUTE) + 1)
             }

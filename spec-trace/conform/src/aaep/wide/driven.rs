@@ -13,7 +13,7 @@ use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protoc
 use countersign_model::aaep::judge::{
     self, AaepJudge, Body, Call, Declared, Output, QuestionKind, State, ToolCall,
 };
-use countersign_model::aaep::readings::{PLACES, Reading};
+use countersign_model::aaep::readings::Reading;
 use countersign_reference::aaep as executor;
 use executor::{ActionId, Input, ReplyToken, SessionId, ToolCallId};
 use serde::Deserialize;
@@ -24,7 +24,8 @@ use super::questions::Question;
 use super::spelling::{self, Modified};
 use super::step::{Asked as Asks, Step};
 use super::world::{Running, START, World};
-use crate::driven::{self, Asked, Driven, Taken, Unreadable};
+use crate::driven::{Asked, Driven, Settled, Taken, Unreadable};
+use crate::suite::Suited as _;
 
 /// What is kept of an implementation in a run.
 #[derive(Clone)]
@@ -68,7 +69,7 @@ impl Driven for Driver {
     }
 
     fn readings(greeting: &Greeting<Aaep>) -> Vec<Taken<AaepJudge>> {
-        driven::readings(&PLACES, Reading::SPECIFICATION, |it| judge(greeting, it))
+        Self::readings_where(greeting, &Settled::NOTHING)
     }
 
     fn fold(first: &Step, second: &Step) -> Option<Step> {
@@ -193,7 +194,7 @@ fn for_anyone(mut asked: Asks) -> Asks {
 }
 
 /// The judge of an implementation that declares this, by a reading.
-fn judge(greeting: &Greeting<Aaep>, reading: Reading) -> AaepJudge {
+pub(super) fn judge(greeting: &Greeting<Aaep>, reading: Reading) -> AaepJudge {
     let can = |it| greeting.supports.contains(&it);
     AaepJudge::new(reading).declaring(Declared {
         clarify: can(Capability::Clarify),

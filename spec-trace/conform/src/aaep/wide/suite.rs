@@ -2,9 +2,13 @@
 //!
 //! The one thing to know: what the model has one word for is spelled otherwise in each question, so that two actions differ.
 
+use countersign_driver::Greeting;
+use countersign_driver::aaep::Aaep;
 use countersign_model::aaep::AaepProtocol;
+use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::message::{Message, Shape, Token};
 use countersign_model::aaep::output::Output;
+use countersign_model::aaep::readings::{PLACES, Reading};
 use countersign_model::aaep::told::Asked as Call;
 use countersign_model::aaep::words::{
     AllowedReplies, Clarifies, Class, Decision, Piece, Response as Says, Risk, SessionName,
@@ -14,10 +18,12 @@ use countersign_model::judged::CallTold as _;
 use countersign_model::time::Scale;
 
 use super::Driver;
+use super::driven::judge;
 use super::step::{
     Answered, Asked, Claim, Clarified, Confirmed, Delivered, Extended, HandedOff, Ran, Response,
     Sender, Step, Streamed, Which,
 };
+use crate::driven::{self, Settled};
 use crate::suite::{Suited, Taken};
 use crate::wide::Clock;
 
@@ -72,6 +78,14 @@ impl Suited for Driver {
             names.watch(*output);
         }
         vec![Step { clock, asked }]
+    }
+
+    fn readings_where(
+        greeting: &Greeting<Aaep>,
+        settled: &Settled<'_, Reading>,
+    ) -> Vec<driven::Taken<AaepJudge>> {
+        let default = (settled.take)(Reading::SPECIFICATION);
+        driven::readings(settled.open(&PLACES), default, |it| judge(greeting, it))
     }
 
     fn ends() -> Vec<Step> {

@@ -13,7 +13,7 @@ use countersign_model::mcp_aql::judge::words::{
     Performed, Purpose, Query,
 };
 use countersign_model::mcp_aql::judge::{Leeway, TokenJudge};
-use countersign_model::mcp_aql::readings::{PLACES, Reading, RestartedSession};
+use countersign_model::mcp_aql::readings::{Reading, RestartedSession};
 use countersign_reference::mcp_aql::{
     self as executor, DangerLevel, EventKind, Input, Oracle, Query as Asks,
 };
@@ -25,7 +25,8 @@ use super::calls::{Calls, START};
 use super::spelling::SECRETS;
 use super::step::{ADAPTERS, OPERATIONS, PARAMETERS, Passing, Request, Run, Step, What};
 use super::translation::{NOBODY, Names, number};
-use crate::driven::{self, Asked, Driven, Taken, Unreadable};
+use crate::driven::{Asked, Driven, Settled, Taken, Unreadable};
+use crate::suite::Suited as _;
 
 /// What is kept of a gatekeeper in a run.
 #[derive(Clone)]
@@ -85,13 +86,7 @@ impl Driven for Driver {
     }
 
     fn readings(greeting: &Greeting<McpAql>) -> Vec<Taken<TokenJudge>> {
-        // What the driver protocol settles is not open.
-        let open = PLACES.iter().filter(|it| it.name != "restarted-session");
-        let log = greeting.shows(Kind::Audit);
-        let mut all = driven::readings(open, DEFAULT, |reading| TokenJudge::new(reading, log));
-        // Who takes the setting has it.
-        all.retain(|taken| !taken.choices.contains(&("oracle", "codes")));
-        with_leeway(all)
+        Self::readings_where(greeting, &Settled::NOTHING)
     }
 
     fn fold(first: &Step, second: &Step) -> Option<Step> {
@@ -228,7 +223,7 @@ const NONE: Leeway = Leeway {
     has_short_lives: false,
 };
 
-fn with_leeway(mut all: Vec<Taken<TokenJudge>>) -> Vec<Taken<TokenJudge>> {
+pub(super) fn with_leeway(mut all: Vec<Taken<TokenJudge>>) -> Vec<Taken<TokenJudge>> {
     let default = all.first().map_or_else(Vec::new, |it| it.choices.clone());
     let usual = OPEN.map(|(place, usual, ..)| (place, usual));
     let mut others = Vec::new();
@@ -256,7 +251,7 @@ fn with_leeway(mut all: Vec<Taken<TokenJudge>>) -> Vec<Taken<TokenJudge>> {
 }
 
 /// Connections end with the process, by the driver protocol.
-const DEFAULT: Reading = Reading {
+pub(super) const DEFAULT: Reading = Reading {
     restarted_session: RestartedSession::Ends,
     ..Reading::SPECIFICATION
 };

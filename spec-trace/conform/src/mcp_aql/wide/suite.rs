@@ -1,10 +1,14 @@
 //! The steps that a run of the model is: its calls, with slots as tokens counted back from the latest.
 
+use countersign_driver::mcp_aql::McpAql;
+use countersign_driver::{Greeting, Kind};
 use countersign_model::judged::CallTold as _;
 use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::mcp_aql::judge::TokenJudge;
 use countersign_model::mcp_aql::judge::words::Query;
 use countersign_model::mcp_aql::message::{Call as Shows, Carried};
 use countersign_model::mcp_aql::output::Output;
+use countersign_model::mcp_aql::readings::{PLACES, Reading};
 use countersign_model::mcp_aql::state::Setup;
 use countersign_model::mcp_aql::told::Asked;
 use countersign_model::mcp_aql::words::{
@@ -14,7 +18,9 @@ use countersign_model::mcp_aql::words::{
 use countersign_model::time::Scale;
 
 use super::Driver;
+use super::driven::{DEFAULT, with_leeway};
 use super::step::{PARAMETERS, Parameters, Passing, Request, Shown, Step, What};
+use crate::driven::{self, Settled};
 use crate::suite::{Suited, Taken};
 
 /// What a run of the model has named so far.
@@ -55,6 +61,21 @@ impl Suited for Driver {
             }
         }
         steps
+    }
+
+    fn readings_where(
+        greeting: &Greeting<McpAql>,
+        settled: &Settled<'_, Reading>,
+    ) -> Vec<driven::Taken<TokenJudge>> {
+        // What the driver protocol settles is not open.
+        let open = settled.open(&PLACES);
+        let open = open.filter(|it| it.name != "restarted-session");
+        let log = greeting.shows(Kind::Audit);
+        let default = (settled.take)(DEFAULT);
+        let mut all = driven::readings(open, default, |reading| TokenJudge::new(reading, log));
+        // Who takes the setting has it.
+        all.retain(|taken| !taken.choices.contains(&("oracle", "codes")));
+        with_leeway(all)
     }
 
     fn ends() -> Vec<Step> {

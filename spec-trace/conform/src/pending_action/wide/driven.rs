@@ -14,7 +14,7 @@ use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::judge::words::{
     self as judged, Call, Event, Message, Outcome, Terms, ToolCall,
 };
-use countersign_model::pending_action::readings::{PLACES, Reading};
+use countersign_model::pending_action::readings::Reading;
 use countersign_reference::pending_action::{Decision, Effect, Input, ToolStatus};
 use countersign_reference::time::Timestamp;
 use serde::de::DeserializeOwned;
@@ -23,7 +23,8 @@ use serde::{Deserialize, Deserializer};
 use super::names::{self, ARGUMENTS, UNKNOWN, numbered};
 use super::step::{Asked as Asks, BYTES, Step};
 use super::world::{MOST_SNAPSHOTS, START, World};
-use crate::driven::{self, Asked, Driven, Taken, Unreadable, meaning};
+use crate::driven::{Asked, Driven, Settled, Taken, Unreadable, meaning};
+use crate::suite::Suited as _;
 use crate::wide::Clock;
 
 /// What is kept of an implementation in a run.
@@ -57,8 +58,8 @@ impl Driven for Driver {
         PendingActionJudge::new(Reading::SPECIFICATION)
     }
 
-    fn readings(_: &Greeting<PendingAction>) -> Vec<Taken<PendingActionJudge>> {
-        driven::readings(&PLACES, Reading::SPECIFICATION, PendingActionJudge::new)
+    fn readings(greeting: &Greeting<PendingAction>) -> Vec<Taken<PendingActionJudge>> {
+        Self::readings_where(greeting, &Settled::NOTHING)
     }
 
     fn fold(first: &Step, second: &Step) -> Option<Step> {

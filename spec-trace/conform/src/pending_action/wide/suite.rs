@@ -2,11 +2,15 @@
 //!
 //! The one thing to know: what the model has one word for is spelled otherwise in each proposal, so that two actions differ.
 
+use countersign_driver::Greeting;
+use countersign_driver::pending_action::PendingAction;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::action::Action;
+use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::message::{Approved as Says, Message};
 use countersign_model::pending_action::outbox::Item;
+use countersign_model::pending_action::readings::{PLACES, Reading};
 use countersign_model::pending_action::state::State;
 use countersign_model::pending_action::told::Asked as Call;
 use countersign_model::pending_action::words::{
@@ -16,6 +20,7 @@ use countersign_model::time::{self, Scale};
 
 use super::Driver;
 use super::step::{Approved, Asked, Decided, Decider, Proposed, Quoted, Session, Step, Which};
+use crate::driven::{self, Settled};
 use crate::suite::{Suited, Taken};
 use crate::wide::Clock;
 
@@ -58,6 +63,14 @@ impl Suited for Driver {
         names.latest = names.latest.max(at);
         names.propose(taken.before, taken.after);
         vec![Step { clock, asked }]
+    }
+
+    fn readings_where(
+        _: &Greeting<PendingAction>,
+        settled: &Settled<'_, Reading>,
+    ) -> Vec<driven::Taken<PendingActionJudge>> {
+        let default = (settled.take)(Reading::SPECIFICATION);
+        driven::readings(settled.open(&PLACES), default, PendingActionJudge::new)
     }
 
     fn ends() -> Vec<Step> {

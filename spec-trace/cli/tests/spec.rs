@@ -1,0 +1,402 @@
+//! The settings of a text as a file: what `spec` prints, and what `--spec` makes of it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use countersign_model::aaep::AaepProtocol;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
+use countersign_model::specification::Modelled;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The protocols, each with bounds that take no time.
+const PROTOCOLS: [(&str, &str); 3] = [
+    ("aaep", "small,confirmations=1"),
+    ("mcp-aql", "small,tokens=1"),
+    ("pending-action", "small,actions=1"),
+];
+
+fn countersign(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("countersign").expect("the binary is built");
+    command.env("NO_COLOR", "1").args(arguments);
+    command
+}
+
+/// What is printed on stdout and on stderr, and the exit status.
+fn ran(arguments: &[&str]) -> (String, String, i32) {
+    let output = countersign(arguments).output().expect("it runs");
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("it is UTF-8"));
+    (stdout, stderr, output.status.code().expect("it ends"))
+}
+
+fn document(arguments: &[&str]) -> Value {
+    let (stdout, stderr, _) = ran(&[arguments, &["--format", "json"]].concat());
+    serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"))
+}
+
+/// A folder with a file.
+struct Kept {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Kept {
+    fn of(text: &str) -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let path = folder.path().join("changed.toml");
+        fs::write(&path, text).expect("it is written");
+        Self {
+            _folder: folder,
+            path,
+        }
+    }
+
+    fn shown(&self) -> &str {
+        self.path.to_str().expect("it is UTF-8")
+    }
+}
+
+fn printed(protocol: &str) -> String {
+    let (text, stderr, status) = ran(&["spec", protocol]);
+    assert_eq!((stderr.as_str(), status), ("", 0));
+    text
+}
+
+/// What is printed with something changed in it.
+fn changed(protocol: &str, from: &str, to: &str) -> Kept {
+    let text = printed(protocol);
+    assert_eq!(text.matches(from).count(), 1, "{from} in {text}");
+    Kept::of(&text.replace(from, to))
+}
+
+#[test]
+fn what_spec_prints_is_taken_as_it_is_and_changes_nothing() {
+    for (protocol, bounds) in PROTOCOLS {
+        let text = printed(protocol);
+        let file = Kept::of(&text);
+        let (again, _, status) = ran(&["spec", protocol, "--spec", file.shown()]);
+        assert_eq!((again, status), (text, 0));
+        let check = ["check", protocol, "--bounds", bounds];
+        let [mut before, mut after] = [
+            &check[..],
+            &[&check[..], &["--spec", file.shown()]].concat(),
+        ]
+        .map(document);
+        for document in [&mut before, &mut after] {
+            document["seconds"] = Value::Null;
+        }
+        assert_eq!(before, after, "{protocol}");
+        let setting = format!("spec:{}", file.shown());
+        let (_, stderr, status) = ran(&["compare", protocol, "--b", &setting]);
+        assert!(stderr.contains("the same setting"), "{stderr}");
+        assert_eq!(status, 2);
+    }
+}
+
+#[test]
+fn what_spec_prints_changes_nothing_where_the_bounds_take_the_text_otherwise() {
+    let file = Kept::of(&printed("mcp-aql"));
+    let bounds = "signed,tokens=1";
+    let check = ["check", "mcp-aql", "--bounds", bounds];
+    let with = [&check[..], &["--spec", file.shown()]].concat();
+    let [before, after] = [&check[..], &with].map(|it| document(it)["properties"].clone());
+    assert_eq!(before, after);
+}
+
+/// Each line can be read without being folded, and the file has all that there is.
+#[test]
+fn what_spec_prints_names_every_reading_and_every_number_with_its_clauses() {
+    assert_all_named::<AaepProtocol>();
+    assert_all_named::<McpAqlProtocol>();
+    assert_all_named::<PendingActionProtocol>();
+}
+
+fn assert_all_named<T: Modelled>() {
+    let text = printed(T::NAME);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    let document = document(&["spec", T::NAME]);
+    let list = |name: &str| document[name].as_array().expect("a list").clone();
+    assert_eq!(list("readings").len(), T::PLACES.len());
+    assert_eq!(list("numbers").len(), T::NUMBERS.len());
+    for place in T::PLACES {
+        assert!(text.contains(&format!("\n{} = \"", place.name)));
+    }
+    for number in list("numbers") {
+        let name = number["name"].as_str().expect("a name");
+        let key = name.rsplit('.').next().unwrap_or(name);
+        let shown = number["value"].to_string();
+        let shown = if number["not_modelled"].is_string() {
+            format!("\n#   {name} = ")
+        } else {
+            format!("\n{key} = {shown}\n")
+        };
+        assert!(text.contains(&shown), "{shown} in {text}");
+        for clause in number["clauses"].as_array().expect("clauses") {
+            let clause = clause.as_str().expect("an id");
+            assert!(countersign_clauses::get(clause).is_ok(), "{clause}");
+        }
+    }
+}
+
+#[test]
+fn what_is_changed_without_a_file_stands_in_what_spec_prints() {
+    let (text, _, status) = ran(&[
+        "spec",
+        "mcp-aql",
+        "--reading",
+        "check-order=sample",
+        "--without",
+        "honours-used",
+    ]);
+    assert_eq!(status, 0);
+    assert!(text.contains("\ncheck-order = \"sample\"\n"), "{text}");
+    assert!(text.contains("\nleft_out = [\"honours-used\"]\n"), "{text}");
+    let file = Kept::of(&text);
+    let (again, ..) = ran(&["spec", "mcp-aql", "--spec", file.shown()]);
+    assert_eq!(again, text);
+}
+
+/// What is wrong in a file is told with its line and column.
+#[test]
+fn what_there_is_not_is_refused_at_its_place() {
+    let wrong = [
+        ("left_out = []", "1:1: the key protocol is missing"),
+        (
+            "protocol = \"aaep\"\nrules = []",
+            "2:1: unknown key `rules`",
+        ),
+        ("protocol = 1", "1:12: protocol: expected \"aaep\""),
+        (
+            "protocol = \"mcp-aql\"",
+            "1:12: this file is of the protocol \"mcp-aql\"",
+        ),
+        ("protocol = \"aaep\"\nprotocol", "2:"),
+        (
+            "protocol = \"aaep\"\nleft_out = [\"honours-late\", \"honours-early\"]",
+            "2:29: ",
+        ),
+        (
+            "protocol = \"aaep\"\nleft_out = \"honours-late\"",
+            "2:12: left_out: expected a list of rules",
+        ),
+        (
+            "protocol = \"aaep\"\n[readings]\nlate-replies = \"by-claim\"",
+            "3:1: unknown reading `late-replies`: expected one of late-reply, ",
+        ),
+        (
+            "protocol = \"aaep\"\n[readings]\n  late-reply = \"never\"",
+            "3:16: late-reply: unknown value \"never\": expected \"by-arrival\" or \"by-claim\"",
+        ),
+        (
+            "protocol = \"aaep\"\n[readings]\nlate-reply = true",
+            "3:14: late-reply: expected \"by-arrival\" or \"by-claim\", and this is of the type boolean",
+        ),
+        (
+            "protocol = \"aaep\"\n[numbers.default_decision]\nhigh = \"either\"",
+            "3:1: unknown number `default_decision.high`: expected one of irreversible_high, ",
+        ),
+        (
+            "protocol = \"aaep\"\n[numbers.default_decision]\nirreversible_high = \"accept\"",
+            "3:21: default_decision.irreversible_high: unknown value \"accept\"",
+        ),
+        (
+            "protocol = \"aaep\"\nnumbers.default_decision = 3",
+            "2:28: numbers.default_decision: expected a table",
+        ),
+        (
+            "protocol = \"aaep\"\n[numbers]\ntimeouts.longest = 86400",
+            "3:10: timeouts.longest is not modelled, so it cannot be changed: a deadline of the model is a tick",
+        ),
+    ];
+    for (text, expected) in wrong {
+        assert_refused("aaep", text, expected);
+    }
+    let of_tokens = [
+        (
+            "tolerance.longest = 90",
+            "tolerance.longest is 90: expected 0 to 600, a multiple of 60",
+        ),
+        (
+            "tolerance.longest = \"60\"",
+            "tolerance.longest: expected a whole number",
+        ),
+        (
+            "lifetimes.quota.default = 660",
+            "lifetimes.quota.default is 660, and lifetimes.quota.longest no more than 600",
+        ),
+    ];
+    for (text, expected) in of_tokens {
+        let text = format!("protocol = \"mcp-aql\"\n[numbers]\n{text}");
+        assert_refused("mcp-aql", &text, expected);
+    }
+}
+
+fn assert_refused(protocol: &str, text: &str, expected: &str) {
+    let file = Kept::of(text);
+    let (stdout, stderr, status) = ran(&["check", protocol, "--spec", file.shown()]);
+    assert_eq!((stdout.as_str(), status), ("", 2), "{text}\n{stderr}");
+    let said = stderr.strip_prefix(&format!("error: {}:", file.shown()));
+    assert!(
+        said.is_some_and(|it| it.contains(expected)),
+        "{text}\n{stderr}"
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there_is_refused() {
+    let (_, stderr, status) = ran(&["check", "aaep", "--spec", "nowhere.toml"]);
+    assert!(
+        stderr.starts_with("error: cannot read nowhere.toml: "),
+        "{stderr}"
+    );
+    assert_eq!(status, 2);
+}
+
+/// AAEP-6.4.1-1, AAEP-6.9-5: a table that lets a timeout run what cannot be undone costs the guarantee that none does.
+#[test]
+fn a_changed_table_is_searched_and_says_what_it_costs() {
+    let file = changed(
+        "aaep",
+        "irreversible_high = \"must-reject\"",
+        "irreversible_high = \"either\"",
+    );
+    let check = ["check", "aaep", "--bounds", "small,confirmations=1"];
+    let (stdout, _, status) = ran(&[&check[..], &["--spec", file.shown()]].concat());
+    assert_eq!(status, 1, "{stdout}");
+    let broken: Vec<_> = stdout
+        .lines()
+        .filter(|it| it.starts_with("BROKEN"))
+        .collect();
+    let expected = "BROKEN     6.4.1-1 no timeout runs an irreversible high-risk action";
+    assert_eq!(broken, [expected], "{stdout}");
+    assert!(
+        stdout.contains("breaks a guarantee: AAEP-6.4.1-1"),
+        "{stdout}"
+    );
+    let again = format!(
+        "again:  countersign check aaep --bounds small,confirmations=1 --spec {}",
+        file.shown()
+    );
+    assert!(stdout.contains(&again), "{stdout}");
+}
+
+/// AQL-5.4-1: where a token has one use and no more, a second is not asked for in a session either.
+#[test]
+fn compare_tells_a_changed_number_from_the_text() {
+    let file = changed("mcp-aql", "most = 0", "most = 1");
+    let b = format!("spec:{},bounds:small,tokens=1", file.shown());
+    let compared = document(&[
+        "compare",
+        "mcp-aql",
+        "--a",
+        "bounds:small,tokens=1",
+        "--b",
+        &b,
+    ]);
+    for only in ["only_a", "only_b"] {
+        let steps = compared[only]["run"]["steps"].as_array().expect("steps");
+        assert_eq!(steps.len(), 2, "{compared:#}");
+    }
+    let last = compared["only_b"]["run"]["steps"][1].to_string();
+    assert!(last.contains("refused(AQL-5.4-1)"), "{last}");
+    assert_eq!(compared["b"]["setting"], b);
+}
+
+#[test]
+fn a_rule_that_a_file_leaves_out_is_left_out() {
+    let file = changed("pending-action", "left_out = []", "left_out = [\"PA-2\"]");
+    let check = ["check", "pending-action", "--bounds", "small,actions=1"];
+    let by_file = document(&[&check[..], &["--spec", file.shown()]].concat());
+    let by_option = document(&[&check[..], &["--without", "PA-2"]].concat());
+    assert_eq!(by_file["properties"], by_option["properties"]);
+    let (_, stderr, status) = ran(&["ablate", "pending-action", "--spec", file.shown()]);
+    assert!(stderr.contains("left_out has to be empty here"), "{stderr}");
+    assert_eq!(status, 2);
+}
+
+#[test]
+fn the_executor_takes_what_it_has_a_setting_for_and_refuses_the_rest() {
+    let served = |protocol: &str, file: &Kept| {
+        let arguments = ["serve", protocol, "--stdio", "--spec", file.shown()];
+        let output = countersign(&arguments).write_stdin("").output();
+        let output = output.expect("it runs");
+        let stderr = String::from_utf8(output.stderr).expect("it is UTF-8");
+        (stderr, output.status.code().expect("it ends"))
+    };
+    let order = ("check-order = \"table\"", "check-order = \"sample\"");
+    let taken = changed("mcp-aql", order.0, order.1);
+    assert_eq!(served("mcp-aql", &taken), (String::new(), 0));
+    let refused = [
+        (
+            "mcp-aql",
+            "warned_above = 60",
+            "warned_above = 120",
+            "it has the numbers of the text",
+        ),
+        (
+            "aaep",
+            "late-reply = \"by-arrival\"",
+            "late-reply = \"by-claim\"",
+            "it has no setting for that",
+        ),
+        (
+            "aaep",
+            "left_out = []",
+            "left_out = [\"honours-late\"]",
+            "the executor keeps every rule",
+        ),
+    ];
+    for (protocol, from, to, expected) in refused {
+        let (stderr, status) = served(protocol, &changed(protocol, from, to));
+        assert!(stderr.contains(expected), "{stderr}");
+        assert_eq!(status, 2);
+    }
+}
+
+/// AQL-5.1-5: a draft with a shorter longest tolerance has that of the text refused.
+#[test]
+fn an_implementation_is_judged_by_the_draft() {
+    let folder = TempDir::new().expect("a folder");
+    let driven = |file: &Kept| -> Value {
+        let save = folder.path().to_str().expect("it is UTF-8");
+        let binary = env!("CARGO_BIN_EXE_countersign");
+        let diff = ["diff", "mcp-aql", "--runs", "0", "--save", save];
+        let format = ["--format", "json", "--spec", file.shown(), "--", binary];
+        let (stdout, ..) = ran(&[&diff[..], &format, &["serve", "mcp-aql", "--stdio"]].concat());
+        serde_json::from_str(&stdout).expect("one JSON document")
+    };
+    let found = |document: &Value| -> Vec<String> {
+        let divergences = document["divergences"].as_array().expect("divergences");
+        let clauses = divergences
+            .iter()
+            .map(|it| it["clause"].as_str().expect("an id"));
+        clauses.map(str::to_owned).collect()
+    };
+    let as_it_is = Kept::of(&printed("mcp-aql"));
+    assert_eq!(found(&driven(&as_it_is)), [""; 0]);
+    let longest = changed(
+        "mcp-aql",
+        "\nlongest = 300\n\n# AQL-5.1-6",
+        "\nlongest = 240\n\n# AQL-5.1-6",
+    );
+    let wrong = found(&driven(&longest));
+    assert!(wrong.iter().any(|it| it == "AQL-5.1-5"), "{wrong:?}");
+    let left_out = changed("mcp-aql", "left_out = []", "left_out = [\"honours-used\"]");
+    let diff = [
+        "diff",
+        "mcp-aql",
+        "--spec",
+        left_out.shown(),
+        "--",
+        env!("CARGO_BIN_EXE_countersign"),
+    ];
+    let serve = ["serve", "mcp-aql", "--stdio"];
+    let (_, stderr, status) = ran(&[&diff[..], &serve].concat());
+    assert!(stderr.contains("left_out has to be empty here"), "{stderr}");
+    assert_eq!(status, 2);
+}
