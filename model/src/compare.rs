@@ -127,6 +127,7 @@ impl<'a, T: Modelled> Search<'a, T> {
         actions.clear();
         let before = self.places[from].leader;
         self.leader.actions(&before, &mut actions);
+        T::enabled_to_tell(self.leader, &self.other.reading, &before, &mut actions);
         let mut found = None;
         for &action in &actions {
             let Some(taken) = T::take(self.leader, &before, action, 0) else {

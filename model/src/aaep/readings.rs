@@ -20,6 +20,15 @@ pub enum DeadlineBoundary {
     Inclusive,
 }
 
+/// Whether a reply that claims a time before its question was asked is in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReplyLowerBound {
+    /// It is: no time is too early.
+    None,
+    /// It is not: the claim lies no earlier than the question.
+    NotBeforeAsked,
+}
+
 /// Whether applying the default uses the token up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeoutUsesToken {
@@ -101,6 +110,8 @@ pub struct Reading {
     pub late_reply: LateReply,
     /// `deadline-boundary`
     pub deadline_boundary: DeadlineBoundary,
+    /// `reply-lower-bound`
+    pub reply_lower_bound: ReplyLowerBound,
     /// `timeout-uses-token`
     pub timeout_uses_token: TimeoutUsesToken,
     /// `cancellation-releases`
@@ -124,6 +135,7 @@ impl Reading {
     pub const SPECIFICATION: Self = Self {
         late_reply: LateReply::ByArrival,
         deadline_boundary: DeadlineBoundary::Strict,
+        reply_lower_bound: ReplyLowerBound::None,
         timeout_uses_token: TimeoutUsesToken::Yes,
         cancellation_releases: CancellationReleases::Yes,
         session_end_cancels: SessionEndCancels::All,
@@ -145,7 +157,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 10] = [
+pub static PLACES: [Place; 11] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
@@ -179,6 +191,23 @@ pub static PLACES: [Place; 10] = [
             },
         ],
         why: "6.3.4 wants the claimed time to precede the deadline; at the deadline itself 6.4 applies the default.",
+    },
+    Place {
+        name: "reply-lower-bound",
+        clauses: &["AAEP-6.3.4-4", "AAEP-6.3.1-5", "AAEP-6.9-2"],
+        question: "A reply claims a time before its question was asked: does it pass check 4?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "none",
+                set: |reading| reading.reply_lower_bound = ReplyLowerBound::None,
+            },
+            Choice {
+                value: "not-before-asked",
+                set: |reading| reading.reply_lower_bound = ReplyLowerBound::NotBeforeAsked,
+            },
+        ],
+        why: "Check 4 compares the claimed time with the deadline alone; a clock that is behind would void honest replies.",
     },
     Place {
         name: "timeout-uses-token",

@@ -5,11 +5,12 @@
 
 use super::message::{Message, Shape, Token};
 use super::output::Answered;
-use super::readings::{DeadlineBoundary, TimeoutUsesToken};
+use super::readings::{DeadlineBoundary, ReplyLowerBound, TimeoutUsesToken};
 use super::rules::{Check, Guard};
 use super::state::{Confirmation, Phase};
 use super::step::{StepSoFar, Verdict};
 use super::words::{AllowedReplies, Decision, Response, Slot, Takes};
+use crate::time;
 
 impl StepSoFar<'_> {
     /// The checks in their order (AAEP-6.3.4-1, AAEP-6.3.4-2, AAEP-6.3.4-3, AAEP-6.3.4-4, AAEP-6.3.4-5 and
@@ -93,7 +94,7 @@ impl StepSoFar<'_> {
         Check::NotCancelled.fails_if(cancelled && self.model.rules.forbid(Guard::HonoursCancelled))
     }
 
-    /// AAEP-6.3.4-4: strictly before the deadline, or by the other reading no later; there is no lower bound.
+    /// AAEP-6.3.4-4: strictly before the deadline, or by another reading no later; by a third no earlier than the question.
     fn decided_in_time(&self, message: Message, confirmation: &Confirmation) -> Result<(), Check> {
         let deadline = if self.model.rules.forbid(Guard::ChecksOldDeadline) {
             confirmation.deadline()
@@ -105,7 +106,13 @@ impl StepSoFar<'_> {
             DeadlineBoundary::Strict => message.claimed >= deadline,
             DeadlineBoundary::Inclusive => message.claimed > deadline,
         };
-        Check::InTime.fails_if(late && self.model.rules.forbid(Guard::HonoursLate))
+        let early = match self.model.reading.reply_lower_bound {
+            ReplyLowerBound::None => false,
+            ReplyLowerBound::NotBeforeAsked => {
+                message.claimed < time::on(confirmation.issued).cast_signed()
+            }
+        };
+        Check::InTime.fails_if(early || late && self.model.rules.forbid(Guard::HonoursLate))
     }
 
     /// AAEP-6.3.4-5, AAEP-6.2.4-1

@@ -5,6 +5,7 @@ use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::output::Output;
+use countersign_model::aaep::readings::{Reading, ReplyLowerBound};
 use countersign_model::aaep::rules::{Check, Refusal};
 use countersign_model::aaep::state::{Phase, State, Subscription};
 use countersign_model::aaep::step::Step;
@@ -13,6 +14,7 @@ use countersign_model::aaep::words::{
     Worked,
 };
 use countersign_model::aaep::{Aaep, AaepProtocol};
+use countersign_model::rules::Rules;
 use countersign_model::specification::Modelled as _;
 use countersign_model::time;
 
@@ -28,6 +30,11 @@ struct Run {
 impl Run {
     /// Before anything has begun, with every disturbance to be had three times.
     fn new() -> Self {
+        Self::by(Reading::SPECIFICATION)
+    }
+
+    /// The same by another reading.
+    fn by(reading: Reading) -> Self {
         let bounds = Bounds {
             ticks: 8,
             longest_timeout: 3,
@@ -38,6 +45,7 @@ impl Run {
         };
         let model = Aaep::new(bounds)
             .expect("the bounds are in range")
+            .with(Rules::all(), reading)
             .literal();
         let state = model.start();
         let judge = AaepProtocol::judge(&model);
@@ -50,11 +58,14 @@ impl Run {
 
     /// Both sessions have started and both subscriptions are open.
     fn begun() -> Self {
-        let mut run = Self::new();
+        Self::new().come()
+    }
+
+    fn come(mut self) -> Self {
         for coming in EVERYBODY_COMES {
-            run.take(coming);
+            self.take(coming);
         }
-        run
+        self
     }
 
     /// Takes a step that is enabled.
@@ -81,7 +92,12 @@ impl Run {
 
     /// Asks in session A and emits the question.
     fn asked(class: Class, timeout: u8) -> Self {
-        let mut run = Self::begun();
+        Self::asked_by(Reading::SPECIFICATION, class, timeout)
+    }
+
+    /// The same by another reading.
+    fn asked_by(reading: Reading, class: Class, timeout: u8) -> Self {
+        let mut run = Self::by(reading).come();
         run.ask(SessionName::A, class, timeout);
         run.take(Action::CarryOut);
         run
@@ -162,6 +178,22 @@ fn a_claim_before_the_question_is_honoured() {
             .ignored,
         None
     );
+}
+
+/// AAEP-6.3.4-4, by the reading that has one: no claim lies before the question.
+#[test]
+fn by_the_other_reading_a_claim_before_the_question_is_ignored() {
+    let reading = Reading {
+        reply_lower_bound: ReplyLowerBound::NotBeforeAsked,
+        ..Reading::SPECIFICATION
+    };
+    for (claimed, ignored) in [(-1, Some(Check::InTime)), (0, None), (1, None)] {
+        let mut run = Run::asked_by(reading, PLAIN, 1);
+        let step = run
+            .decide(Decision::Accept, claimed, Shape::Plain)
+            .deliver();
+        assert_eq!(step.ignored, ignored, "claimed {}", time::name(claimed));
+    }
 }
 
 /// AAEP-6.4-1: arrival decides, whatever time the reply claims.

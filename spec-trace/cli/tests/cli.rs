@@ -320,7 +320,7 @@ fn each_way_to_take_a_place_tells_what_it_costs() {
         .assert()
         .code(2)
         .stderr(contains(
-            "expected one of late-reply, deadline-boundary, timeout-uses-token",
+            "expected one of late-reply, deadline-boundary, reply-lower-bound",
         ));
 }
 

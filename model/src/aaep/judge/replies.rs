@@ -4,7 +4,9 @@ use super::account::{About, Blocked, Cause, Phase, Question, Verdict};
 use super::call::{Decision, Delivery, Flaw, Modified, Output, QuestionKind, Reply};
 use super::clarifications::Misfit;
 use super::{Call, Look, Owes, Resolution};
-use crate::aaep::readings::{CourtesyNotice, DeadlineBoundary, TimeoutUsesToken};
+use crate::aaep::readings::{
+    CourtesyNotice, DeadlineBoundary, Reading, ReplyLowerBound, TimeoutUsesToken,
+};
 use crate::judge::Kind;
 
 /// Why a reply is to be ignored.
@@ -55,24 +57,37 @@ impl Fails {
     }
 
     // AAEP-6.3.4-4: strictly before; there is no tolerance, and no lower bound. AAEP-6.4.2-3: an extension moves the deadline.
-    // By the reading `deadline-boundary` the deadline itself is in time, too.
+    // By the reading `deadline-boundary` the deadline itself is in time, too; by `reply-lower-bound` nothing is before the question.
     fn unless_in_time(
         &self,
         reply: &Reply,
         question: &Question,
-        boundary: DeadlineBoundary,
+        reading: Reading,
     ) -> Result<(), Failed> {
-        let is_in_time = |claimed: i64| match boundary {
+        let is_in_time = |claimed: i64| match reading.deadline_boundary {
             DeadlineBoundary::Strict => claimed < question.deadline,
             DeadlineBoundary::Inclusive => claimed <= question.deadline,
         };
-        if reply.claimed_at.is_some_and(is_in_time) {
+        let is_early = |claimed: i64| match reading.reply_lower_bound {
+            ReplyLowerBound::None => false,
+            ReplyLowerBound::NotBeforeAsked => claimed < question.asked_at(),
+        };
+        let by_reading = reply.claimed_at.is_some_and(is_early);
+        if !by_reading && reply.claimed_at.is_some_and(is_in_time) {
             return Ok(());
         }
         let also: &[_] = &["AAEP-6.9-2", "AAEP-6.3.4-7"];
         let also = [also, &["AAEP-6.5.5-1", "AAEP-6.9-2", "AAEP-6.3.4-7"]];
-        let why = "claims a time at or after the deadline";
-        self.at("AAEP-6.3.4-4", also, why)
+        let why = if by_reading {
+            "claims a time before its question was asked"
+        } else {
+            "claims a time at or after the deadline"
+        };
+        let failed = self.at("AAEP-6.3.4-4", also, why);
+        failed.map_err(|failed| Failed {
+            by_reading,
+            ..failed
+        })
     }
 }
 
@@ -153,7 +168,7 @@ impl Look<'_> {
             return fails.at("AAEP-6.3.4-2", also, "names no token of such a question");
         };
         let timed_out_now = self.unused(&fails, question)?;
-        fails.unless_in_time(reply, question, self.reading.deadline_boundary)?;
+        fails.unless_in_time(reply, question, self.reading)?;
         // AAEP-6.4-1: whatever it claims, the default is applied first (reading `late-reply`), and uses the token up
         // (reading `timeout-uses-token`).
         if timed_out_now && self.reading.timeout_uses_token == TimeoutUsesToken::Yes {
@@ -383,7 +398,7 @@ impl Look<'_> {
         replied_before
             && delivery.flaw.is_none()
             && fails
-                .unless_in_time(&delivery.reply, question, self.reading.deadline_boundary)
+                .unless_in_time(&delivery.reply, question, self.reading)
                 .is_ok()
             && self.is_from_its_subscription(&fails, delivery).is_ok()
             && self.fits(&fails, delivery, question).is_ok()

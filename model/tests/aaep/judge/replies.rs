@@ -7,7 +7,7 @@ use super::run::{
 use super::{acceptance, accepted, asked, rejection};
 use countersign_model::aaep::judge::{Allowed, Call, Confirm, Decision, Delivery, Flaw, State};
 use countersign_model::aaep::readings::{
-    CourtesyNotice, DeadlineBoundary, LateReply, Reading, TimeoutUsesToken,
+    CourtesyNotice, DeadlineBoundary, LateReply, Reading, ReplyLowerBound, TimeoutUsesToken,
 };
 use countersign_model::judge::Kind;
 
@@ -133,6 +133,31 @@ fn a_claim_of_the_very_deadline_counts_as_the_reading_says_aaep_6_3_4_4() {
     run.breaks("AAEP-6.3.4-4", claims(TIMEOUT));
     let finding = run.breaks_by(inclusive, "AAEP-6.3.4-4", claims(TIMEOUT + 1));
     assert_eq!(finding.kind, Kind::Guarantee);
+}
+
+/// One before, at and one after: by the other reading no claim lies before the question.
+#[test]
+fn a_claim_of_a_time_before_the_question_counts_as_the_reading_says_aaep_6_3_4_4() {
+    let not_before = Reading {
+        reply_lower_bound: ReplyLowerBound::NotBeforeAsked,
+        ..Reading::SPECIFICATION
+    };
+    let claims = |claimed| {
+        move |run: &mut Run| {
+            run.steps[3].call = Call::Deliver(reply(1, Decision::Accept, claimed));
+        }
+    };
+    let run = accepted();
+    for claimed in [0, 1] {
+        let mut run = run.clone();
+        claims(claimed)(&mut run);
+        run.conforms_by(not_before);
+    }
+    let finding = run.breaks_by(not_before, "AAEP-6.3.4-4", claims(-1));
+    assert_eq!(finding.kind, Kind::Conformance);
+    let ignored = ignored(reply(1, Decision::Accept, -1));
+    ignored.conforms_by(not_before);
+    ignored.breaks_by(Reading::SPECIFICATION, "AAEP-A.4-3", |_| {});
 }
 
 #[test]
