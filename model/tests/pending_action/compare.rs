@@ -58,6 +58,14 @@ fn the_run_that_tells_two_ways_apart_is_a_shortest_one_pa_7() {
     }
 }
 
+/// PA-3, PA-8: what was allowed is in doubt after a crash, or runs again.
+#[test]
+fn what_runs_again_after_a_crash_tells_pa_8() {
+    let apart = both_ways::<PendingActionProtocol>(&small(), &by("in-doubt=runs-again"));
+    let run = Some((7, true));
+    assert_eq!(apart.each_ref().map(told), [run, run]);
+}
+
 /// PA-8: without a rule a party does what nobody does who keeps it.
 #[test]
 fn a_rule_that_is_left_out_is_told_by_a_run_that_nobody_else_has() {

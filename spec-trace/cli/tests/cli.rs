@@ -297,7 +297,7 @@ fn each_way_to_take_a_place_tells_what_it_costs() {
     let document = answer(&arguments);
     assert_eq!(keys(&document), ["protocol", "bounds", "steps", "readings"]);
     let places = document["readings"].as_array().expect("a list");
-    assert_eq!(places.len(), 4);
+    assert_eq!(places.len(), 5);
     for place in places {
         assert_eq!(
             keys(place),
