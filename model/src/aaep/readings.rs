@@ -85,6 +85,15 @@ pub enum IncapableSubscriptions {
     Withheld,
 }
 
+/// Whether an action that was accepted runs where its session is cancelled before it has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AcceptedThenCancelled {
+    /// It does not: its host is told to drop it.
+    DoesNotRun,
+    /// It runs all the same.
+    Runs,
+}
+
 /// When the state of a session leaves `awaiting_input`, while more than one of its questions is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StateWhileAsked {
@@ -126,6 +135,8 @@ pub struct Reading {
     pub incapable_subscriptions: IncapableSubscriptions,
     /// `state-while-asked`
     pub state_while_asked: StateWhileAsked,
+    /// `accepted-then-cancelled`
+    pub accepted_then_cancelled: AcceptedThenCancelled,
     /// `session-end-tells`
     pub session_end_tells: SessionEndTells,
 }
@@ -143,6 +154,7 @@ impl Reading {
         courtesy_notice: CourtesyNotice::Permitted,
         incapable_subscriptions: IncapableSubscriptions::Asked,
         state_while_asked: StateWhileAsked::LeavesWithEach,
+        accepted_then_cancelled: AcceptedThenCancelled::DoesNotRun,
         session_end_tells: SessionEndTells::First,
     };
 }
@@ -157,7 +169,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 11] = [
+pub static PLACES: [Place; 12] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
@@ -331,6 +343,25 @@ pub static PLACES: [Place; 11] = [
             },
         ],
         why: "A.4 wants it left after resolution and 6.7 tells the outcome so; A.2 is kept by entering it again.",
+    },
+    Place {
+        name: "accepted-then-cancelled",
+        clauses: &["AAEP-6.8-2", "AAEP-A.4-3", "AAEP-A.1-3"],
+        question: "An action was accepted and has not begun, and its session is cancelled: does it run?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "does-not-run",
+                set: |reading| {
+                    reading.accepted_then_cancelled = AcceptedThenCancelled::DoesNotRun;
+                },
+            },
+            Choice {
+                value: "runs",
+                set: |reading| reading.accepted_then_cancelled = AcceptedThenCancelled::Runs,
+            },
+        ],
+        why: "Nobody could be told of the run any more. Only the host learns which it is, so that no guarantee tells the two apart.",
     },
     Place {
         name: "session-end-tells",

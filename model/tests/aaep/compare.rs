@@ -17,3 +17,10 @@ fn a_reply_that_claims_a_time_before_its_question_tells_aaep_6_3_4_4() {
     let run = Some((6, true));
     assert_eq!(shortest("reply-lower-bound=not-before-asked"), [run, run]);
 }
+
+/// AAEP-A.1-3: the host of a session that is cancelled is told to drop what was accepted, or it is not.
+#[test]
+fn what_was_accepted_before_its_session_is_cancelled_tells_aaep_a_1_3() {
+    let run = Some((5, true));
+    assert_eq!(shortest("accepted-then-cancelled=runs"), [run, run]);
+}

@@ -5,7 +5,7 @@ use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::output::Output;
-use countersign_model::aaep::readings::{Reading, ReplyLowerBound};
+use countersign_model::aaep::readings::{AcceptedThenCancelled, Reading, ReplyLowerBound};
 use countersign_model::aaep::rules::{Check, Refusal};
 use countersign_model::aaep::state::{Phase, State, Subscription};
 use countersign_model::aaep::step::Step;
@@ -483,6 +483,30 @@ fn the_end_of_a_session_withdraws_completes_and_cancels() {
             [Output::Refused(Refusal::EndedAlready)]
         );
         assert_eq!(run.state, before);
+    }
+}
+
+/// AAEP-A.1-3, by the reading `accepted-then-cancelled`: what was accepted before its session is cancelled runs, and what was before
+/// any other end does not.
+#[test]
+fn by_the_other_reading_what_was_accepted_before_its_session_is_cancelled_runs() {
+    let reading = Reading {
+        accepted_then_cancelled: AcceptedThenCancelled::Runs,
+        ..Reading::SPECIFICATION
+    };
+    for outcome in SessionOutcome::ALL {
+        let mut run = Run::asked_by(reading, PLAIN, 3);
+        run.decide(Decision::Accept, 0, Shape::Plain).deliver();
+        let session = SessionName::A;
+        let step = run.take(Action::EndSession { session, outcome });
+        let runs = outcome == SessionOutcome::Cancelled;
+        let withdraws = step.required.contains(Output::Withdraw(Slot::First));
+        assert_eq!(withdraws, !runs, "{outcome:?}");
+        if runs {
+            run.take(Action::CarryOut);
+        }
+        assert!(run.state.outbox.is_empty());
+        assert_eq!(run.state.confirmation(Slot::First).runs, u8::from(runs));
     }
 }
 

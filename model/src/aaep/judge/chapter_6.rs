@@ -650,7 +650,8 @@ impl Look<'_> {
         }
     }
 
-    // AAEP-6.8-2: a session that is cancelled cancels its questions; by default every end does.
+    // AAEP-6.8-2: a session that is cancelled cancels its questions; by default every end does. Whether what was accepted before still
+    // begins, a host decides whom nobody sees (reading `accepted-then-cancelled`): here it ran when it was put out.
     pub(super) fn end_withdraws_questions(&mut self, session: u32, cancelled: bool) {
         if !cancelled && self.reading.session_end_cancels == SessionEndCancels::CancelledOnly {
             return;
