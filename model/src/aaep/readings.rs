@@ -29,6 +29,15 @@ pub enum ReplyLowerBound {
     NotBeforeAsked,
 }
 
+/// How far behind the deadline a reply that arrives in time may claim to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClockTolerance {
+    /// Not at all.
+    None,
+    /// By less than a tick, which is a second: the sender's clock may be so far ahead.
+    OneTick,
+}
+
 /// Whether applying the default uses the token up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeoutUsesToken {
@@ -121,6 +130,8 @@ pub struct Reading {
     pub deadline_boundary: DeadlineBoundary,
     /// `reply-lower-bound`
     pub reply_lower_bound: ReplyLowerBound,
+    /// `clock-tolerance`
+    pub clock_tolerance: ClockTolerance,
     /// `timeout-uses-token`
     pub timeout_uses_token: TimeoutUsesToken,
     /// `cancellation-releases`
@@ -147,6 +158,7 @@ impl Reading {
         late_reply: LateReply::ByArrival,
         deadline_boundary: DeadlineBoundary::Strict,
         reply_lower_bound: ReplyLowerBound::None,
+        clock_tolerance: ClockTolerance::None,
         timeout_uses_token: TimeoutUsesToken::Yes,
         cancellation_releases: CancellationReleases::Yes,
         session_end_cancels: SessionEndCancels::All,
@@ -169,7 +181,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 12] = [
+pub static PLACES: [Place; 13] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
@@ -220,6 +232,23 @@ pub static PLACES: [Place; 12] = [
             },
         ],
         why: "Check 4 compares the claimed time with the deadline alone; a clock that is behind would void honest replies.",
+    },
+    Place {
+        name: "clock-tolerance",
+        clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
+        question: "A reply arrives in time and claims a time past the deadline, as by a clock that is ahead: does it pass check 4?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "none",
+                set: |reading| reading.clock_tolerance = ClockTolerance::None,
+            },
+            Choice {
+                value: "one-tick",
+                set: |reading| reading.clock_tolerance = ClockTolerance::OneTick,
+            },
+        ],
+        why: "6.3.4 knows no tolerance: a sender whose clock is ahead has the less time to answer in.",
     },
     Place {
         name: "timeout-uses-token",

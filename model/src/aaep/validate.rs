@@ -5,7 +5,7 @@
 
 use super::message::{Message, Shape, Token};
 use super::output::Answered;
-use super::readings::{DeadlineBoundary, ReplyLowerBound, TimeoutUsesToken};
+use super::readings::{ClockTolerance, DeadlineBoundary, ReplyLowerBound, TimeoutUsesToken};
 use super::rules::{Check, Guard};
 use super::state::{Confirmation, Phase};
 use super::step::{StepSoFar, Verdict};
@@ -101,7 +101,11 @@ impl StepSoFar<'_> {
         } else {
             confirmation.first_deadline()
         };
-        let deadline = deadline.cast_signed();
+        let tolerated = match self.model.reading.clock_tolerance {
+            ClockTolerance::None => 0,
+            ClockTolerance::OneTick => time::on(1),
+        };
+        let deadline = (deadline + tolerated).cast_signed();
         let late = match self.model.reading.deadline_boundary {
             DeadlineBoundary::Strict => message.claimed >= deadline,
             DeadlineBoundary::Inclusive => message.claimed > deadline,

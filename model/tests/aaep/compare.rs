@@ -24,3 +24,10 @@ fn what_was_accepted_before_its_session_is_cancelled_tells_aaep_a_1_3() {
     let run = Some((5, true));
     assert_eq!(shortest("accepted-then-cancelled=runs"), [run, run]);
 }
+
+/// AAEP-6.3.4-4: a claim of the deadline by a clock that is a tick ahead.
+#[test]
+fn a_claim_within_the_tolerance_tells_aaep_6_3_4_4() {
+    let run = Some((6, true));
+    assert_eq!(shortest("clock-tolerance=one-tick"), [run, run]);
+}

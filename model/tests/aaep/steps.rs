@@ -5,7 +5,9 @@ use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::output::Output;
-use countersign_model::aaep::readings::{AcceptedThenCancelled, Reading, ReplyLowerBound};
+use countersign_model::aaep::readings::{
+    AcceptedThenCancelled, ClockTolerance, Reading, ReplyLowerBound,
+};
 use countersign_model::aaep::rules::{Check, Refusal};
 use countersign_model::aaep::state::{Phase, State, Subscription};
 use countersign_model::aaep::step::Step;
@@ -192,6 +194,26 @@ fn by_the_other_reading_a_claim_before_the_question_is_ignored() {
         let step = run
             .decide(Decision::Accept, claimed, Shape::Plain)
             .deliver();
+        assert_eq!(step.ignored, ignored, "claimed {}", time::name(claimed));
+    }
+}
+
+/// AAEP-6.3.4-4, by the reading `clock-tolerance`: a claim may lie behind the deadline by less than a tick.
+#[test]
+fn by_the_other_reading_a_claim_within_the_tolerance_is_honoured() {
+    let reading = Reading {
+        clock_tolerance: ClockTolerance::OneTick,
+        ..Reading::SPECIFICATION
+    };
+    let last = time::on(3);
+    for (claimed, ignored) in [
+        (last - 1, None),
+        (last, Some(Check::InTime)),
+        (last + 1, Some(Check::InTime)),
+    ] {
+        let mut run = Run::asked_by(reading, PLAIN, 2);
+        let skew = claimed.cast_signed();
+        let step = run.decide(Decision::Accept, skew, Shape::Plain).deliver();
         assert_eq!(step.ignored, ignored, "claimed {}", time::name(claimed));
     }
 }

@@ -5,7 +5,7 @@ use super::call::{Decision, Delivery, Flaw, Modified, Output, QuestionKind, Repl
 use super::clarifications::Misfit;
 use super::{Call, Look, Owes, Resolution};
 use crate::aaep::readings::{
-    CourtesyNotice, DeadlineBoundary, Reading, ReplyLowerBound, TimeoutUsesToken,
+    ClockTolerance, CourtesyNotice, DeadlineBoundary, Reading, ReplyLowerBound, TimeoutUsesToken,
 };
 use crate::judge::Kind;
 
@@ -57,16 +57,21 @@ impl Fails {
     }
 
     // AAEP-6.3.4-4: strictly before; there is no tolerance, and no lower bound. AAEP-6.4.2-3: an extension moves the deadline.
-    // By the reading `deadline-boundary` the deadline itself is in time, too; by `reply-lower-bound` nothing is before the question.
+    // By the reading `deadline-boundary` the deadline itself is in time, too; by `clock-tolerance` what is less than a second behind it;
+    // by `reply-lower-bound` nothing is before the question.
     fn unless_in_time(
         &self,
         reply: &Reply,
         question: &Question,
         reading: Reading,
     ) -> Result<(), Failed> {
+        let tolerance = match reading.clock_tolerance {
+            ClockTolerance::None => 0,
+            ClockTolerance::OneTick => 1_000,
+        };
         let is_in_time = |claimed: i64| match reading.deadline_boundary {
-            DeadlineBoundary::Strict => claimed < question.deadline,
-            DeadlineBoundary::Inclusive => claimed <= question.deadline,
+            DeadlineBoundary::Strict => claimed.saturating_sub(tolerance) < question.deadline,
+            DeadlineBoundary::Inclusive => claimed.saturating_sub(tolerance) <= question.deadline,
         };
         let is_early = |claimed: i64| match reading.reply_lower_bound {
             ReplyLowerBound::None => false,

@@ -7,7 +7,8 @@ use super::run::{
 use super::{acceptance, accepted, asked, rejection};
 use countersign_model::aaep::judge::{Allowed, Call, Confirm, Decision, Delivery, Flaw, State};
 use countersign_model::aaep::readings::{
-    CourtesyNotice, DeadlineBoundary, LateReply, Reading, ReplyLowerBound, TimeoutUsesToken,
+    ClockTolerance, CourtesyNotice, DeadlineBoundary, LateReply, Reading, ReplyLowerBound,
+    TimeoutUsesToken,
 };
 use countersign_model::judge::Kind;
 
@@ -158,6 +159,32 @@ fn a_claim_of_a_time_before_the_question_counts_as_the_reading_says_aaep_6_3_4_4
     let ignored = ignored(reply(1, Decision::Accept, -1));
     ignored.conforms_by(not_before);
     ignored.breaks_by(Reading::SPECIFICATION, "AAEP-A.4-3", |_| {});
+}
+
+/// One before, at and one after: by the other reading a claim may lie behind the deadline by less than a second. To arrive then is too
+/// late all the same.
+#[test]
+fn a_claim_within_the_tolerance_counts_as_the_reading_says_aaep_6_3_4_4() {
+    let tolerant = Reading {
+        clock_tolerance: ClockTolerance::OneTick,
+        ..Reading::SPECIFICATION
+    };
+    let claims = |claimed| {
+        move |run: &mut Run| {
+            run.steps[3].call = Call::Deliver(reply(1, Decision::Accept, claimed));
+        }
+    };
+    let run = accepted();
+    let last = TIMEOUT + 1_000;
+    let mut within = run.clone();
+    claims(last - 1)(&mut within);
+    within.conforms_by(tolerant);
+    within.breaks_by(Reading::SPECIFICATION, "AAEP-6.3.4-4", |_| {});
+    within.breaks_by(tolerant, "AAEP-6.4-1", |run| run.steps[3].at = TIMEOUT);
+    for claimed in [last, last + 1] {
+        let finding = run.breaks_by(tolerant, "AAEP-6.3.4-4", claims(claimed));
+        assert_eq!(finding.kind, Kind::Guarantee);
+    }
 }
 
 #[test]
