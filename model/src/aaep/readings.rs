@@ -29,6 +29,15 @@ pub enum ReplyLowerBound {
     NotBeforeAsked,
 }
 
+/// Whose subscription a reply has to name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SenderBinding {
+    /// That on which its sender sends it.
+    Own,
+    /// Any that is active: the one that it names counts, whoever of those who are authenticated sends it.
+    Named,
+}
+
 /// How far behind the deadline a reply that arrives in time may claim to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClockTolerance {
@@ -132,6 +141,8 @@ pub struct Reading {
     pub reply_lower_bound: ReplyLowerBound,
     /// `clock-tolerance`
     pub clock_tolerance: ClockTolerance,
+    /// `sender-binding`
+    pub sender_binding: SenderBinding,
     /// `timeout-uses-token`
     pub timeout_uses_token: TimeoutUsesToken,
     /// `cancellation-releases`
@@ -159,6 +170,7 @@ impl Reading {
         deadline_boundary: DeadlineBoundary::Strict,
         reply_lower_bound: ReplyLowerBound::None,
         clock_tolerance: ClockTolerance::None,
+        sender_binding: SenderBinding::Own,
         timeout_uses_token: TimeoutUsesToken::Yes,
         cancellation_releases: CancellationReleases::Yes,
         session_end_cancels: SessionEndCancels::All,
@@ -181,7 +193,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 13] = [
+pub static PLACES: [Place; 14] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
@@ -249,6 +261,23 @@ pub static PLACES: [Place; 13] = [
             },
         ],
         why: "6.3.4 knows no tolerance: a sender whose clock is ahead has the less time to answer in.",
+    },
+    Place {
+        name: "sender-binding",
+        clauses: &["AAEP-6.3.4-5", "AAEP-6.6-5", "AAEP-6.9-1", "AAEP-REPLY-14"],
+        question: "Somebody who is authenticated replies in the name of another's subscription: does the reply count?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "own",
+                set: |reading| reading.sender_binding = SenderBinding::Own,
+            },
+            Choice {
+                value: "named",
+                set: |reading| reading.sender_binding = SenderBinding::Named,
+            },
+        ],
+        why: "A reply names the subscription that it is sent on, and 6.6 has whoever was forwarded a question reply on its own.",
     },
     Place {
         name: "timeout-uses-token",

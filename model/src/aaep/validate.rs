@@ -5,7 +5,9 @@
 
 use super::message::{Message, Shape, Token};
 use super::output::Answered;
-use super::readings::{ClockTolerance, DeadlineBoundary, ReplyLowerBound, TimeoutUsesToken};
+use super::readings::{
+    ClockTolerance, DeadlineBoundary, ReplyLowerBound, SenderBinding, TimeoutUsesToken,
+};
 use super::rules::{Check, Guard};
 use super::state::{Confirmation, Phase};
 use super::step::{StepSoFar, Verdict};
@@ -125,15 +127,19 @@ impl StepSoFar<'_> {
         Check::Sender.fails_if(unknown && self.model.rules.forbid(Guard::HonoursUnauthenticated))
     }
 
-    /// AAEP-REPLY-14
+    /// AAEP-REPLY-14: of the subscriptions that it comes on and that it names, the one that counts.
     fn subscription_open(&self, message: Message) -> Result<(), Check> {
-        let closed = !self.state.is_open(message.sender);
+        let closed = !self.state.is_open(match self.model.reading.sender_binding {
+            SenderBinding::Own => message.sender,
+            SenderBinding::Named => message.named(),
+        });
         Check::Sender.fails_if(closed && self.model.rules.forbid(Guard::HonoursClosed))
     }
 
-    /// AAEP-6.3.4-5: the message names the subscription on which it arrives.
+    /// AAEP-6.3.4-5: the message names the subscription on which it arrives, unless by the reading the one that it names counts.
     fn subscription_its_own(&self, message: Message) -> Result<(), Check> {
-        let impostor = message.shape == Shape::Impostor;
+        let bound = self.model.reading.sender_binding == SenderBinding::Own;
+        let impostor = bound && message.shape == Shape::Impostor;
         Check::Sender.fails_if(impostor && self.model.rules.forbid(Guard::HonoursImpostor))
     }
 

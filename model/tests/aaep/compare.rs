@@ -31,3 +31,10 @@ fn a_claim_within_the_tolerance_tells_aaep_6_3_4_4() {
     let run = Some((6, true));
     assert_eq!(shortest("clock-tolerance=one-tick"), [run, run]);
 }
+
+/// AAEP-6.3.4-5: a forwarder replies in the name of the other subscription.
+#[test]
+fn a_reply_in_the_name_of_another_tells_aaep_6_3_4_5() {
+    let run = Some((7, true));
+    assert_eq!(shortest("sender-binding=named"), [run, run]);
+}

@@ -6,7 +6,7 @@ use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::output::Output;
 use countersign_model::aaep::readings::{
-    AcceptedThenCancelled, ClockTolerance, Reading, ReplyLowerBound,
+    AcceptedThenCancelled, ClockTolerance, Reading, ReplyLowerBound, SenderBinding,
 };
 use countersign_model::aaep::rules::{Check, Refusal};
 use countersign_model::aaep::state::{Phase, State, Subscription};
@@ -215,6 +215,35 @@ fn by_the_other_reading_a_claim_within_the_tolerance_is_honoured() {
         let skew = claimed.cast_signed();
         let step = run.decide(Decision::Accept, skew, Shape::Plain).deliver();
         assert_eq!(step.ignored, ignored, "claimed {}", time::name(claimed));
+    }
+}
+
+/// AAEP-6.3.4-5, by the reading `sender-binding`: a reply in the name of another's subscription counts as long as that is active.
+#[test]
+fn by_the_other_reading_the_subscription_that_a_reply_names_counts() {
+    let own = Reading::SPECIFICATION;
+    let named = Reading {
+        sender_binding: SenderBinding::Named,
+        ..own
+    };
+    let class = Class {
+        default: Decision::Accept,
+        ..PLAIN
+    };
+    for (reading, closes, ignored) in [
+        (own, false, Some(Check::Sender)),
+        (named, false, None),
+        (named, true, Some(Check::Sender)),
+    ] {
+        let mut run = Run::asked_by(reading, class, 2);
+        let (slot, decision) = (Slot::First, Decision::Reject);
+        run.take(Action::Forge(Forgery::Impostor { slot, decision }));
+        if closes {
+            run.take(Action::Close {
+                subscriber: Subscriber::Capable,
+            });
+        }
+        assert_eq!(run.deliver().ignored, ignored, "{reading:?}");
     }
 }
 

@@ -128,6 +128,15 @@ impl Look<'_> {
                     "a{action} was to wait for a reply to c{token} or for its timeout to elapse"
                 ),
             );
+        } else if matches!(cause, Cause::Reply | Cause::Modified)
+            && self.is_in_the_name_of_another()
+        {
+            // However check 5 is read: who is not the one that the reply names has authorised nothing.
+            self.guarantee(
+                "AAEP-6.9-1",
+                &[],
+                format!("a{action} was not to run: the reply to c{token} comes from another than it names"),
+            );
         } else if ended {
             self.duties.settled.push(session);
             self.guarantee(

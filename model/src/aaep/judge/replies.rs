@@ -5,7 +5,8 @@ use super::call::{Decision, Delivery, Flaw, Modified, Output, QuestionKind, Repl
 use super::clarifications::Misfit;
 use super::{Call, Look, Owes, Resolution};
 use crate::aaep::readings::{
-    ClockTolerance, CourtesyNotice, DeadlineBoundary, Reading, ReplyLowerBound, TimeoutUsesToken,
+    ClockTolerance, CourtesyNotice, DeadlineBoundary, Reading, ReplyLowerBound, SenderBinding,
+    TimeoutUsesToken,
 };
 use crate::judge::Kind;
 
@@ -198,7 +199,7 @@ impl Look<'_> {
     }
 
     // AAEP-6.3.4-5, AAEP-6.2.4-1: authenticated; and the subscription is the sender's own and active.
-    // One that cannot reply is honoured all the same (AAEP-6.6-4).
+    // One that cannot reply is honoured all the same (AAEP-6.6-4). By the reading `sender-binding` it need not be the sender's own.
     fn is_from_its_subscription(&self, fails: &Fails, delivery: &Delivery) -> Result<(), Failed> {
         let named = delivery.reply.subscription;
         let forged: &[_] = &["AAEP-6.2.4-1", "AAEP-6.9-1", "AAEP-6.3.4-7"];
@@ -207,7 +208,8 @@ impl Look<'_> {
             let why = "comes from nobody who was authenticated";
             return fails.at("AAEP-6.3.4-5", forged, why);
         }
-        if named.is_none() || named != delivery.sender {
+        let bound = self.reading.sender_binding == SenderBinding::Own;
+        if named.is_none() || bound && named != delivery.sender {
             let also: &[_] = &["AAEP-6.9-1", "AAEP-6.3.4-7"];
             let also = [also, &["AAEP-6.5.5-1", "AAEP-6.9-1", "AAEP-6.3.4-7"]];
             let why = "names the subscription of somebody else";
@@ -317,6 +319,11 @@ impl Look<'_> {
             .filter(|failed| failed.token.is_some_and(names))
     }
 
+    /// Whether the reply that arrives names the subscription of somebody else than its sender's.
+    pub(super) fn is_in_the_name_of_another(&self) -> bool {
+        matches!(self.call, Call::Deliver(delivery) if delivery.reply.subscription != delivery.sender)
+    }
+
     /// Whether the reply that arrives decides another question than this.
     pub(super) fn decides_another(&self, token: u32) -> bool {
         let by_reply = |resolution: &&Resolution| match resolution.cause {
@@ -401,6 +408,7 @@ impl Look<'_> {
         };
         let fails = Fails::of(delivery);
         replied_before
+            && delivery.sender == delivery.reply.subscription
             && delivery.flaw.is_none()
             && fails
                 .unless_in_time(&delivery.reply, question, self.reading)

@@ -8,7 +8,7 @@ use super::{acceptance, accepted, asked, rejection};
 use countersign_model::aaep::judge::{Allowed, Call, Confirm, Decision, Delivery, Flaw, State};
 use countersign_model::aaep::readings::{
     ClockTolerance, CourtesyNotice, DeadlineBoundary, LateReply, Reading, ReplyLowerBound,
-    TimeoutUsesToken,
+    SenderBinding, TimeoutUsesToken,
 };
 use countersign_model::judge::Kind;
 
@@ -257,6 +257,33 @@ fn a_sender_is_authenticated_and_replies_for_itself_aaep_6_3_4_5() {
     nobody.sender = Some(9);
     nobody.reply.subscription = Some(9);
     is_ignored("AAEP-6.3.4-5", nobody);
+}
+
+/// By the other reading whoever is authenticated replies for any that is active; what runs on that was authorised by nobody.
+#[test]
+fn a_reply_in_the_name_of_another_counts_as_the_reading_says_aaep_6_3_4_5() {
+    let named = Reading {
+        sender_binding: SenderBinding::Named,
+        ..Reading::SPECIFICATION
+    };
+    let mut says = reply(1, Decision::Reject, 1_000);
+    says.sender = Some(2);
+    let mut run = ignored(says);
+    run.steps[3].out = rejection();
+    run.conforms_by(named);
+    run.breaks_by(Reading::SPECIFICATION, "AAEP-6.3.4-5", |_| {});
+    run.breaks_by(named, "AAEP-6.3.4-5", |run| {
+        run.steps.insert(3, run.steps[1].clone());
+        run.steps[3].call = unsubscribe(1);
+        run.steps.insert(3, run.steps[1].clone());
+        run.steps[3].call = subscribe(2, true);
+    });
+    let mut says = accept();
+    says.sender = Some(2);
+    let mut run = ignored(says);
+    run.steps[3].out = acceptance();
+    let finding = run.breaks_by(named, "AAEP-6.9-1", |_| {});
+    assert_eq!(finding.kind, Kind::Guarantee);
 }
 
 #[test]
