@@ -70,19 +70,11 @@ impl Modelled for AaepProtocol {
         model.enabled(state, actions);
     }
 
-    /// A claim of a time before the question tells only who asks for it not to lie there.
-    fn enabled_to_tell(model: &Aaep, other: &Reading, state: &State, actions: &mut Vec<Action>) {
-        let reading = Reading {
+    /// A claim of a time before the question is made only where it may not lie there.
+    fn reading_to_tell(own: &Reading, other: &Reading) -> Reading {
+        Reading {
             reply_lower_bound: other.reply_lower_bound,
-            ..model.reading
-        };
-        if reading != model.reading {
-            let mut offered = Vec::new();
-            model
-                .with(model.rules, reading)
-                .enabled(state, &mut offered);
-            offered.retain(|action| !actions.contains(action));
-            actions.append(&mut offered);
+            ..*own
         }
     }
 

@@ -12,3 +12,11 @@ fn the_code_of_a_revoked_token_tells_aql_5_3_1() {
     let run = Some((5, true));
     assert_eq!(apart.each_ref().map(told), [run, run]);
 }
+
+/// AQL-5.1-1: a call of what is rated higher than when its token was issued, which nobody but the reading that takes it would have made.
+#[test]
+fn a_higher_rating_at_redemption_tells_aql_5_1_1() {
+    let apart = both_ways::<McpAqlProtocol>(&small(), &by("rating-at-redemption=not-checked"));
+    let run = Some((4, true));
+    assert_eq!(apart.each_ref().map(told), [run, run]);
+}
