@@ -627,8 +627,9 @@ fn a_clause_leads_to_its_guard_its_branch_its_property_and_its_tests() {
     let clause = &document[0];
     assert_eq!(
         keys(clause),
-        ["id", "level", "role", "gist", "source", "links"]
+        ["id", "level", "role", "gist", "source", "links", "readings"]
     );
+    assert_eq!(clause["readings"][0], "late-reply");
     let links = clause["links"].as_array().expect("a list");
     for kind in ["guard", "property", "reference", "test"] {
         assert!(links.iter().any(|link| link["kind"] == kind), "{kind}");
