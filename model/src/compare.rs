@@ -65,6 +65,8 @@ pub fn apart<T: Modelled>(
 struct Search<'a, T: Modelled> {
     leader: &'a Specification<T>,
     other: &'a Specification<T>,
+    /// The leader by a reading under which more is offered that tells the two apart, where there is one.
+    telling: Option<Specification<T>>,
     /// Whether what may come out besides is looked at, too.
     besides: bool,
     places: Vec<Place<T>>,
@@ -82,7 +84,10 @@ impl<'a, T: Modelled> Search<'a, T> {
         };
         let mut reached = Met(Lookup::new());
         reached.is_new(&(start.leader, &start.others));
+        let reading = T::reading_to_tell(&leader.reading, &other.reading);
+        let telling = reading != leader.reading;
         Self {
+            telling: telling.then(|| leader.with(leader.rules, reading)),
             leader,
             other,
             besides,
@@ -127,6 +132,12 @@ impl<'a, T: Modelled> Search<'a, T> {
         actions.clear();
         let before = self.places[from].leader;
         self.leader.actions(&before, &mut actions);
+        if let Some(telling) = &self.telling {
+            let mut offered = Vec::new();
+            telling.actions(&before, &mut offered);
+            offered.retain(|action| !actions.contains(action));
+            actions.append(&mut offered);
+        }
         let mut found = None;
         for &action in &actions {
             let Some(taken) = T::take(self.leader, &before, action, 0) else {

@@ -57,6 +57,12 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     /// Adds every enabled action, in an order that depends on the state alone.
     fn enabled(model: &Specification<Self>, state: &Self::State, actions: &mut Vec<Self::Action>);
 
+    /// This reading, but for the places at which only another one has anything enabled that tells the two apart: there it is taken
+    /// as that one.
+    fn reading_to_tell(own: &Self::Reading, _other: &Self::Reading) -> Self::Reading {
+        *own
+    }
+
     /// The judge of a party as it is at the start, by the reading of the model.
     fn judge(model: &Specification<Self>) -> Self::Judge;
 

@@ -5,12 +5,15 @@
 //! ignored whatever happens is delivered, but not disturbed; and once nothing is pending, in flight or still to be asked
 //! for, all that is left to happen is the arrival of the replies under way.
 
+use std::iter;
+
 use crate::time::{self, Waiting};
 
 use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
 use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
+use super::readings::ReplyLowerBound;
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, SessionStatus, State, Subscription};
 use super::words::{Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber, Takes};
@@ -198,9 +201,8 @@ impl Aaep {
         };
         for decision in Decision::ALL {
             actions.push(plain(decision, 0));
-            if let Some(skew) = self.telling_skew(state, slot) {
-                actions.push(plain(decision, skew));
-            }
+            let skews = self.telling_skews(state, slot);
+            actions.extend(skews.map(|skew| plain(decision, skew)));
         }
         if state.budgets.affords(Disturbance::Distort) {
             let decision = Decision::Accept;
@@ -234,26 +236,31 @@ impl Aaep {
         };
         let tried = takes.tried().iter();
         actions.extend(tried.map(|&response| answer(response, 0, Shape::Plain)));
-        if let Some(skew) = self.telling_skew(state, slot) {
-            actions.push(answer(takes.right(), skew, Shape::Plain));
-        }
+        let skews = self.telling_skews(state, slot);
+        actions.extend(skews.map(|skew| answer(takes.right(), skew, Shape::Plain)));
         if state.budgets.affords(Disturbance::Distort) {
             actions.push(answer(takes.right(), 0, Shape::Malformed));
         }
     }
 
-    /// How far a clock has to be off to put the claimed time just on the other side of the deadline, if it can.
-    fn telling_skew(&self, state: &State, slot: Slot) -> Option<i8> {
-        let (clock, deadline) = (
-            state.clock.cast_signed(),
-            state.confirmation(slot).deadline().cast_signed(),
-        );
-        let skew = if clock < deadline {
+    /// How far a clock has to be off to put the claimed time just on the other side of the deadline, and where the reading asks
+    /// for it just before the question; if it can.
+    fn telling_skews(&self, state: &State, slot: Slot) -> impl Iterator<Item = i8> + use<> {
+        let question = state.confirmation(slot);
+        let (deadline, asked) = (question.deadline(), time::on(question.issued));
+        let [clock, deadline, asked] = [state.clock, deadline, asked].map(u8::cast_signed);
+        let across = if clock < deadline {
             deadline
         } else {
             deadline - 1
-        } - clock;
-        (skew.unsigned_abs() <= time::on(self.bounds.skew)).then_some(skew)
+        };
+        let early = match self.reading.reply_lower_bound {
+            ReplyLowerBound::None => None,
+            ReplyLowerBound::NotBeforeAsked => Some(asked - 1),
+        };
+        let most = time::on(self.bounds.skew);
+        let skews = iter::once(across).chain(early).map(move |it| it - clock);
+        skews.filter(move |skew| skew.unsigned_abs() <= most)
     }
 
     /// The agent asks, cancels, reports tools as done and ends sessions.

@@ -47,6 +47,16 @@ pub struct Message {
     pub shape: Shape,
 }
 
+impl Message {
+    /// The subscription that it names.
+    pub const fn named(self) -> Subscriber {
+        match self.shape {
+            Shape::Impostor => Subscriber::Capable,
+            Shape::Plain | Shape::Malformed | Shape::Modified => self.sender,
+        }
+    }
+}
+
 /// The least claimed time that a message can hold.
 pub const EARLIEST_CLAIM: i8 = -1;
 /// The greatest claimed time that a message can hold.

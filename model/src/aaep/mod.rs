@@ -74,6 +74,14 @@ impl Modelled for AaepProtocol {
         model.enabled(state, actions);
     }
 
+    /// A claim of a time before the question is made only where it may not lie there.
+    fn reading_to_tell(own: &Reading, other: &Reading) -> Reading {
+        Reading {
+            reply_lower_bound: other.reply_lower_bound,
+            ..*own
+        }
+    }
+
     fn judge(model: &Aaep) -> AaepJudge {
         told::judge(model)
     }

@@ -22,6 +22,33 @@ pub enum DeadlineBoundary {
     Inclusive,
 }
 
+/// Whether a reply that claims a time before its question was asked is in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReplyLowerBound {
+    /// It is: no time is too early.
+    None,
+    /// It is not: the claim lies no earlier than the question.
+    NotBeforeAsked,
+}
+
+/// Whose subscription a reply has to name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SenderBinding {
+    /// That on which its sender sends it.
+    Own,
+    /// Any that is active: the one that it names counts, whoever of those who are authenticated sends it.
+    Named,
+}
+
+/// How far behind the deadline a reply that arrives in time may claim to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClockTolerance {
+    /// Not at all.
+    None,
+    /// By less than a tick, which is a second: the sender's clock may be so far ahead.
+    OneTick,
+}
+
 /// Whether applying the default uses the token up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeoutUsesToken {
@@ -78,6 +105,15 @@ pub enum IncapableSubscriptions {
     Withheld,
 }
 
+/// Whether an action that was accepted runs where its session is cancelled before it has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AcceptedThenCancelled {
+    /// It does not: its host is told to drop it.
+    DoesNotRun,
+    /// It runs all the same.
+    Runs,
+}
+
 /// When the state of a session leaves `awaiting_input`, while more than one of its questions is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StateWhileAsked {
@@ -105,6 +141,12 @@ pub struct Reading {
     pub late_reply: LateReply,
     /// `deadline-boundary`
     pub deadline_boundary: DeadlineBoundary,
+    /// `reply-lower-bound`
+    pub reply_lower_bound: ReplyLowerBound,
+    /// `clock-tolerance`
+    pub clock_tolerance: ClockTolerance,
+    /// `sender-binding`
+    pub sender_binding: SenderBinding,
     /// `timeout-uses-token`
     pub timeout_uses_token: TimeoutUsesToken,
     /// `cancellation-releases`
@@ -119,6 +161,8 @@ pub struct Reading {
     pub incapable_subscriptions: IncapableSubscriptions,
     /// `state-while-asked`
     pub state_while_asked: StateWhileAsked,
+    /// `accepted-then-cancelled`
+    pub accepted_then_cancelled: AcceptedThenCancelled,
     /// `session-end-tells`
     pub session_end_tells: SessionEndTells,
 }
@@ -129,6 +173,9 @@ impl Reading {
         numbers: Numbers::TEXT,
         late_reply: LateReply::ByArrival,
         deadline_boundary: DeadlineBoundary::Strict,
+        reply_lower_bound: ReplyLowerBound::None,
+        clock_tolerance: ClockTolerance::None,
+        sender_binding: SenderBinding::Own,
         timeout_uses_token: TimeoutUsesToken::Yes,
         cancellation_releases: CancellationReleases::Yes,
         session_end_cancels: SessionEndCancels::All,
@@ -136,6 +183,7 @@ impl Reading {
         courtesy_notice: CourtesyNotice::Permitted,
         incapable_subscriptions: IncapableSubscriptions::Asked,
         state_while_asked: StateWhileAsked::LeavesWithEach,
+        accepted_then_cancelled: AcceptedThenCancelled::DoesNotRun,
         session_end_tells: SessionEndTells::First,
     };
 }
@@ -150,7 +198,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 10] = [
+pub static PLACES: [Place; 14] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
@@ -184,6 +232,57 @@ pub static PLACES: [Place; 10] = [
             },
         ],
         why: "6.3.4 wants the claimed time to precede the deadline; at the deadline itself 6.4 applies the default.",
+    },
+    Place {
+        name: "reply-lower-bound",
+        clauses: &["AAEP-6.3.4-4", "AAEP-6.3.1-5", "AAEP-6.9-2"],
+        question: "A reply claims a time before its question was asked: does it pass check 4?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "none",
+                set: |reading| reading.reply_lower_bound = ReplyLowerBound::None,
+            },
+            Choice {
+                value: "not-before-asked",
+                set: |reading| reading.reply_lower_bound = ReplyLowerBound::NotBeforeAsked,
+            },
+        ],
+        why: "Check 4 compares the claimed time with the deadline alone; a clock that is behind would void honest replies.",
+    },
+    Place {
+        name: "clock-tolerance",
+        clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
+        question: "A reply arrives in time and claims a time past the deadline, as by a clock that is ahead: does it pass check 4?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "none",
+                set: |reading| reading.clock_tolerance = ClockTolerance::None,
+            },
+            Choice {
+                value: "one-tick",
+                set: |reading| reading.clock_tolerance = ClockTolerance::OneTick,
+            },
+        ],
+        why: "6.3.4 knows no tolerance: a sender whose clock is ahead has the less time to answer in.",
+    },
+    Place {
+        name: "sender-binding",
+        clauses: &["AAEP-6.3.4-5", "AAEP-6.6-5", "AAEP-6.9-1", "AAEP-REPLY-14"],
+        question: "Somebody who is authenticated replies in the name of another's subscription: does the reply count?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "own",
+                set: |reading| reading.sender_binding = SenderBinding::Own,
+            },
+            Choice {
+                value: "named",
+                set: |reading| reading.sender_binding = SenderBinding::Named,
+            },
+        ],
+        why: "A reply names the subscription that it is sent on, and 6.6 has whoever was forwarded a question reply on its own.",
     },
     Place {
         name: "timeout-uses-token",
@@ -307,6 +406,25 @@ pub static PLACES: [Place; 10] = [
             },
         ],
         why: "A.4 wants it left after resolution and 6.7 tells the outcome so; A.2 is kept by entering it again.",
+    },
+    Place {
+        name: "accepted-then-cancelled",
+        clauses: &["AAEP-6.8-2", "AAEP-A.4-3", "AAEP-A.1-3"],
+        question: "An action was accepted and has not begun, and its session is cancelled: does it run?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "does-not-run",
+                set: |reading| {
+                    reading.accepted_then_cancelled = AcceptedThenCancelled::DoesNotRun;
+                },
+            },
+            Choice {
+                value: "runs",
+                set: |reading| reading.accepted_then_cancelled = AcceptedThenCancelled::Runs,
+            },
+        ],
+        why: "Nobody could be told of the run any more. Only the host learns which it is, so that no guarantee tells the two apart.",
     },
     Place {
         name: "session-end-tells",

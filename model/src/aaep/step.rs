@@ -12,8 +12,8 @@ use super::message::{Message, Shape, Token};
 use super::numbers::Numbers;
 use super::output::{Answered, Output, Outputs};
 use super::readings::{
-    CourtesyNotice, EarlyDefaultOnClose, IncapableSubscriptions, LateReply, SessionEndCancels,
-    SessionEndTells,
+    AcceptedThenCancelled, CourtesyNotice, EarlyDefaultOnClose, IncapableSubscriptions, LateReply,
+    SessionEndCancels, SessionEndTells,
 };
 use super::rules::{self, Check, Guard, Refusal};
 use super::state::{
@@ -454,7 +454,9 @@ impl StepSoFar<'_> {
         let in_flight = self
             .state
             .slots_where(|c| c.session == session && c.phase == Phase::Accepted);
-        for slot in in_flight.into_iter().flatten() {
+        let runs = outcome == SessionOutcome::Cancelled
+            && self.model.reading.accepted_then_cancelled == AcceptedThenCancelled::Runs;
+        for slot in in_flight.into_iter().flatten().filter(|_| !runs) {
             self.withdraw(slot);
         }
         self.complete_work(session, outcome, runs_unasked);

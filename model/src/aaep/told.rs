@@ -373,14 +373,8 @@ impl Told {
     }
 
     fn delivery(&self, message: Message) -> Delivery {
-        let sender = message.sender as u32;
-        let named = if message.shape == Shape::Impostor {
-            Subscriber::Capable as u32
-        } else {
-            sender
-        };
         Delivery {
-            sender: Some(sender),
+            sender: Some(message.sender as u32),
             authenticated: message.authenticated,
             kind: match message.response {
                 None => QuestionKind::Confirmation,
@@ -395,7 +389,7 @@ impl Told {
                 decision: Some(decided(message.decision)),
                 response: message.response.map(said),
                 claimed_at: Some(at(message.claimed)),
-                subscription: Some(named),
+                subscription: Some(message.named() as u32),
                 modified_action: (message.shape == Shape::Modified).then_some(MODIFIED),
             },
         }

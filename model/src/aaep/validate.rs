@@ -5,11 +5,14 @@
 
 use super::message::{Message, Shape, Token};
 use super::output::Answered;
-use super::readings::{DeadlineBoundary, TimeoutUsesToken};
+use super::readings::{
+    ClockTolerance, DeadlineBoundary, ReplyLowerBound, SenderBinding, TimeoutUsesToken,
+};
 use super::rules::{Check, Guard};
 use super::state::{Confirmation, Phase};
 use super::step::{StepSoFar, Verdict};
 use super::words::{AllowedReplies, Decision, Response, Slot, Takes};
+use crate::time;
 
 impl StepSoFar<'_> {
     /// The checks in their order (AAEP-6.3.4-1, AAEP-6.3.4-2, AAEP-6.3.4-3, AAEP-6.3.4-4, AAEP-6.3.4-5 and
@@ -93,19 +96,29 @@ impl StepSoFar<'_> {
         Check::NotCancelled.fails_if(cancelled && self.model.rules.forbid(Guard::HonoursCancelled))
     }
 
-    /// AAEP-6.3.4-4: strictly before the deadline, or by the other reading no later; there is no lower bound.
+    /// AAEP-6.3.4-4: strictly before the deadline, or by another reading no later; by a third no earlier than the question.
     fn decided_in_time(&self, message: Message, confirmation: &Confirmation) -> Result<(), Check> {
         let deadline = if self.model.rules.forbid(Guard::ChecksOldDeadline) {
             confirmation.deadline()
         } else {
             confirmation.first_deadline()
         };
-        let deadline = deadline.cast_signed();
+        let tolerated = match self.model.reading.clock_tolerance {
+            ClockTolerance::None => 0,
+            ClockTolerance::OneTick => time::on(1),
+        };
+        let deadline = (deadline + tolerated).cast_signed();
         let late = match self.model.reading.deadline_boundary {
             DeadlineBoundary::Strict => message.claimed >= deadline,
             DeadlineBoundary::Inclusive => message.claimed > deadline,
         };
-        Check::InTime.fails_if(late && self.model.rules.forbid(Guard::HonoursLate))
+        let early = match self.model.reading.reply_lower_bound {
+            ReplyLowerBound::None => false,
+            ReplyLowerBound::NotBeforeAsked => {
+                message.claimed < time::on(confirmation.issued).cast_signed()
+            }
+        };
+        Check::InTime.fails_if(early || late && self.model.rules.forbid(Guard::HonoursLate))
     }
 
     /// AAEP-6.3.4-5, AAEP-6.2.4-1
@@ -114,15 +127,19 @@ impl StepSoFar<'_> {
         Check::Sender.fails_if(unknown && self.model.rules.forbid(Guard::HonoursUnauthenticated))
     }
 
-    /// AAEP-REPLY-14
+    /// AAEP-REPLY-14: of the subscriptions that it comes on and that it names, the one that counts.
     fn subscription_open(&self, message: Message) -> Result<(), Check> {
-        let closed = !self.state.is_open(message.sender);
+        let closed = !self.state.is_open(match self.model.reading.sender_binding {
+            SenderBinding::Own => message.sender,
+            SenderBinding::Named => message.named(),
+        });
         Check::Sender.fails_if(closed && self.model.rules.forbid(Guard::HonoursClosed))
     }
 
-    /// AAEP-6.3.4-5: the message names the subscription on which it arrives.
+    /// AAEP-6.3.4-5: the message names the subscription on which it arrives, unless by the reading the one that it names counts.
     fn subscription_its_own(&self, message: Message) -> Result<(), Check> {
-        let impostor = message.shape == Shape::Impostor;
+        let bound = self.model.reading.sender_binding == SenderBinding::Own;
+        let impostor = bound && message.shape == Shape::Impostor;
         Check::Sender.fails_if(impostor && self.model.rules.forbid(Guard::HonoursImpostor))
     }
 

@@ -108,11 +108,13 @@ pub enum Fault {
     Ungated,
     /// Its parameters are others: the one that a narrow list leaves out, and it alone.
     Unlisted,
+    /// It is rated higher by now.
+    Rating,
 }
 
 impl Fault {
     /// All faults.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::None,
         Self::Purpose,
         Self::Operation,
@@ -122,5 +124,6 @@ impl Fault {
         Self::Everything,
         Self::Ungated,
         Self::Unlisted,
+        Self::Rating,
     ];
 }

@@ -179,7 +179,8 @@ fn send_text(before: &State, slot: Slot, fault: Fault) -> String {
         | Fault::Session
         | Fault::Everything
         | Fault::Ungated
-        | Fault::Unlisted => "",
+        | Fault::Unlisted
+        | Fault::Rating => "",
     };
     let peculiar = match fault {
         Fault::None => "",
@@ -191,6 +192,7 @@ fn send_text(before: &State, slot: Slot, fault: Fault) -> String {
         Fault::Session => ", which is in another session",
         Fault::Everything => ", which differs in everything",
         Fault::Ungated => ", which needs no token",
+        Fault::Rating => ", which is rated higher by now",
     };
     format!("sends{again} {scope} with {}{peculiar}", slot.name())
 }
@@ -249,8 +251,13 @@ fn at(network: Network, index: u8) -> String {
 /// A call in words.
 fn call_text(call: Call) -> String {
     let ungated = if call.gated { "" } else { ", ungated" };
+    let rated = if call.rated_higher {
+        ", rated higher"
+    } else {
+        ""
+    };
     format!(
-        "{} with {}{ungated}",
+        "{} with {}{ungated}{rated}",
         scope_text(call.scope),
         carried_text(call.token)
     )

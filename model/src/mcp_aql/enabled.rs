@@ -13,6 +13,7 @@ use super::action::{Action, Fault};
 use super::bounds::{Disturbance, Variety};
 use super::message::{Call, Carried, Network};
 use super::numbers::Numbers;
+use super::readings::RatingAtRedemption;
 use super::rules::Guard;
 use super::state::{Phase, State, Token};
 use super::words::{
@@ -138,6 +139,7 @@ impl McpAql {
                     Fault::None => false,
                     Fault::Session => token.scope.session.is_some(),
                     Fault::Unlisted => self.bounds.changes_lists(),
+                    Fault::Rating => self.rates_anew(token),
                     Fault::Purpose
                     | Fault::Operation
                     | Fault::Parameters
@@ -150,6 +152,14 @@ impl McpAql {
                 }
             }
         }
+    }
+
+    /// Whether an operation is rated anew: by the reading for which that makes no difference. What was rated highest at issue cannot
+    /// be, which no state tells, so only where none is.
+    fn rates_anew(&self, token: &Token) -> bool {
+        self.reading.rating_at_redemption == RatingAtRedemption::NotChecked
+            && self.bounds.variety == Variety::Few
+            && token.scope.purpose == Purpose::Confirmation
     }
 
     /// What the first token is asked for.

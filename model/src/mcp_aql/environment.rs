@@ -29,6 +29,7 @@ impl StepSoFar<'_> {
             token: Carried::Token(slot),
             scope: faulty(token.scope, fault),
             gated: fault != Fault::Ungated,
+            rated_higher: fault == Fault::Rating,
         })
     }
 
@@ -39,6 +40,7 @@ impl StepSoFar<'_> {
             token: Carried::Guessed,
             scope: Scope::PLAIN,
             gated: true,
+            rated_higher: false,
         })
     }
 
@@ -75,7 +77,7 @@ pub(super) fn faulty(scope: Scope, fault: Fault) -> Scope {
         Some(SessionName::B) => SessionName::A,
     };
     match fault {
-        Fault::None | Fault::Ungated => scope,
+        Fault::None | Fault::Ungated | Fault::Rating => scope,
         Fault::Purpose => Scope {
             purpose: scope.purpose.other(),
             ..scope

@@ -22,6 +22,8 @@ pub struct Call {
     pub scope: Scope,
     /// Whether it needs a token at all.
     pub gated: bool,
+    /// Whether its operation is rated higher than when the token was issued: as forbidden, which was less.
+    pub rated_higher: bool,
 }
 
 impl Coded for Call {
@@ -30,13 +32,18 @@ impl Coded for Call {
             Carried::Token(slot) => slot as u16,
             Carried::Guessed => 3,
         };
-        1 << 10 | token << 8 | u16::from(self.gated) << 7 | self.scope.code()
+        u16::from(self.rated_higher) << 11
+            | 1 << 10
+            | token << 8
+            | u16::from(self.gated) << 7
+            | self.scope.code()
     }
 
     fn from_code(code: u16) -> Self {
         Self {
             token: Slot::of_place((code >> 8) & 3).map_or(Carried::Guessed, Carried::Token),
             gated: (code >> 7) & 1 == 1,
+            rated_higher: (code >> 11) & 1 == 1,
             scope: Scope::from_code(code & 127),
         }
     }
@@ -56,7 +63,7 @@ mod tests {
         let [first, second, third] = Slot::ALL.map(Carried::Token);
         for token in [first, second, third, Carried::Guessed] {
             for session in [None, Some(SessionName::A), Some(SessionName::B)] {
-                for bits in 0..16 {
+                for bits in 0..32 {
                     for parameters in [Parameters::First, Parameters::Second, Parameters::Third] {
                         let scope = Scope {
                             purpose: Purpose::ALL[bits & 1],
@@ -68,7 +75,8 @@ mod tests {
                         let call = Call {
                             token,
                             scope,
-                            gated: bits >> 3 == 1,
+                            gated: bits >> 3 & 1 == 1,
+                            rated_higher: bits >> 4 == 1,
                         };
                         assert_eq!(Call::from_code(call.code()), call);
                         assert!(codes.insert(call.code()));

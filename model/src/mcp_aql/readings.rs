@@ -17,7 +17,7 @@ pub enum CheckOrder {
 
 impl CheckOrder {
     /// The checks in this order.
-    pub const fn checks(self) -> &'static [Check; 9] {
+    pub const fn checks(self) -> &'static [Check; 10] {
         match self {
             Self::Table => &Check::TABLE,
             Self::Sample => &Check::SAMPLE,
@@ -106,6 +106,15 @@ pub enum PurgeCode {
     Remembered,
 }
 
+/// Whether a token admits a call whose operation is rated higher than when the token was issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RatingAtRedemption {
+    /// It does not: it stands for the warning that was given.
+    Checked,
+    /// It does: nothing is asked of the rating of the call.
+    NotChecked,
+}
+
 /// One choice for every place that can be taken in more than one way, and the numbers. The default is the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
@@ -125,6 +134,8 @@ pub struct Reading {
     pub restarted_session: RestartedSession,
     /// `token-storage`
     pub token_storage: TokenStorage,
+    /// `rating-at-redemption`
+    pub rating_at_redemption: RatingAtRedemption,
     /// `purge-code`
     pub purge_code: PurgeCode,
     /// `revoked-code`: the code of a token that was revoked.
@@ -142,6 +153,7 @@ impl Reading {
         ended_session: EndedSession::Either,
         restarted_session: RestartedSession::GoesOn,
         token_storage: TokenStorage::Kept,
+        rating_at_redemption: RatingAtRedemption::Checked,
         purge_code: PurgeCode::Either,
         revoked_code: Code::Invalid,
     };
@@ -157,7 +169,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 9] = [
+pub static PLACES: [Place; 10] = [
     Place {
         name: "check-order",
         clauses: &["AQL-4.1-1", "AQL-4.3-1"],
@@ -280,6 +292,23 @@ pub static PLACES: [Place; 9] = [
             },
         ],
         why: "6.2 prefers the store; who signs cannot tell of a token that never came back, nor count its uses.",
+    },
+    Place {
+        name: "rating-at-redemption",
+        clauses: &["AQL-5.1-1", "AQL-3.2-1", "AQL-4.1-1"],
+        question: "An operation is rated higher than when its token was issued: does the token admit a call of it?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "checked",
+                set: |reading| reading.rating_at_redemption = RatingAtRedemption::Checked,
+            },
+            Choice {
+                value: "not-checked",
+                set: |reading| reading.rating_at_redemption = RatingAtRedemption::NotChecked,
+            },
+        ],
+        why: "5.1 gives a graver operation a shorter life: a token for a lesser one would outlive it, and nobody was warned of more.",
     },
     Place {
         name: "purge-code",

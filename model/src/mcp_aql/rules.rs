@@ -138,6 +138,7 @@ of step: &StepSoFar<'_>, action: Action;
 // § 5.1 Expiry and clocks
 
 "AQL-5.1-1" => {
+    checks Rating "the operation is rated no higher than when the token was issued";
     refuses LongLifetime "the lifetime asked for is longer than the context allows";
     forbids OutstretchesLifetime "no token lives longer than its context allows";
     always "no token lives longer than its context allows";
@@ -408,7 +409,7 @@ of step: &StepSoFar<'_>, action: Action;
 
 impl Check {
     /// Every check, in the order of the table of 4.1, with what the table leaves out where it belongs.
-    pub const TABLE: [Self; 9] = [
+    pub const TABLE: [Self; 10] = [
         Self::Exists,
         Self::NotRevoked,
         Self::NotExpired,
@@ -417,17 +418,19 @@ impl Check {
         Self::Operation,
         Self::Parameters,
         Self::Adapter,
+        Self::Rating,
         Self::Session,
     ];
 
     /// Every check, in the order of the sample of 4.3.
-    pub const SAMPLE: [Self; 9] = [
+    pub const SAMPLE: [Self; 10] = [
         Self::Exists,
         Self::NotRevoked,
         Self::Purpose,
         Self::Operation,
         Self::Parameters,
         Self::Adapter,
+        Self::Rating,
         Self::Session,
         Self::NotExpired,
         Self::NotUsed,
@@ -439,9 +442,12 @@ impl Check {
             Self::Exists | Self::NotRevoked => Code::Invalid,
             Self::NotExpired => Code::Expired,
             Self::NotUsed => Code::AlreadyUsed,
-            Self::Purpose | Self::Operation | Self::Parameters | Self::Adapter | Self::Session => {
-                Code::ScopeMismatch
-            }
+            Self::Purpose
+            | Self::Operation
+            | Self::Parameters
+            | Self::Adapter
+            | Self::Rating
+            | Self::Session => Code::ScopeMismatch,
         }
     }
 }

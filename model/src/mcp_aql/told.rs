@@ -202,6 +202,7 @@ fn guesses() -> impl Iterator<Item = Told> {
                 ..Scope::PLAIN
             },
             gated: true,
+            rated_higher: false,
         })
     };
     let in_mode = move |oracle, query, answers: &[Output]| {
@@ -622,7 +623,8 @@ fn asked(request: &Request) -> judged::Request {
     }
 }
 
-/// A call with a token. What it is for is as dangerous as it was when its token was issued, where it needs one.
+/// A call with a token. What it is for is as dangerous as it was when its token was issued, where it needs one and is not rated
+/// higher by now.
 fn retried(call: message::Call, judge: &TokenJudge) -> judged::Request {
     let token = token(call.token);
     let confirmed = judge
@@ -632,6 +634,9 @@ fn retried(call: message::Call, judge: &TokenJudge) -> judged::Request {
     let (purpose, level) = match (call.gated, call.scope.purpose) {
         (false, _) => (Purpose::Confirmation, Level::Safe),
         (true, Purpose::QuotaContinue) => (Purpose::QuotaContinue, Level::Safe),
+        (true, Purpose::Confirmation) if call.rated_higher => {
+            (Purpose::Confirmation, Level::Forbidden)
+        }
         (true, Purpose::Confirmation) => (
             Purpose::Confirmation,
             confirmed.unwrap_or(Level::Destructive),

@@ -4,7 +4,7 @@
 //! guard is left out passes everything.
 
 use super::message::{Call, Carried};
-use super::readings::PurgeCode;
+use super::readings::{PurgeCode, RatingAtRedemption};
 use super::rules::{Check, Guard};
 use super::state::{Phase, Token};
 use super::step::StepSoFar;
@@ -96,6 +96,11 @@ impl StepSoFar<'_> {
             // AQL-4.1-6
             Check::Adapter => {
                 named.adapter != bound.adapter && rules.forbid(Guard::HonoursOtherAdapter)
+            }
+            // AQL-5.1-1, unless the reading does not ask for it.
+            Check::Rating => {
+                let asks = self.model.reading.rating_at_redemption == RatingAtRedemption::Checked;
+                call.rated_higher && asks
             }
             // AQL-5.4-4
             Check::Session => {

@@ -10,7 +10,7 @@ use super::known::{Known, Status};
 use super::message::Network;
 use super::outbox::{Item, Outbox};
 use super::output::{Event, Output};
-use super::readings::ExpiryBoundary;
+use super::readings::{ExpiryBoundary, InDoubt};
 use super::rules::Guard;
 use super::state::Held;
 use super::step::StepSoFar;
@@ -195,16 +195,17 @@ impl StepSoFar<'_> {
         }
     }
 
-    /// A call that was released and is not done. It runs again only if it was declared that it may (PA-8), and not in a
-    /// session that has ended (PA-5).
+    /// A call that was released and is not done. It runs again only if it was declared that it may (PA-8), or by the reading that
+    /// lets every one, and not in a session that has ended (PA-5).
     fn take_up_again(&mut self, slot: Slot) {
         let rules = self.model.rules;
         let held = self.state.held(slot);
         let ended =
             self.state.known.has_ended(held.session) && rules.forbid(Guard::RepeatsAfterEnd);
-        let declared = held.idempotent && rules.forbid(Guard::DropsIdempotent)
+        let again = held.idempotent && rules.forbid(Guard::DropsIdempotent)
+            || self.model.reading.in_doubt == InDoubt::RunsAgain
             || rules.allow(Guard::RepeatsAfterRestart);
-        if declared && !ended {
+        if again && !ended {
             self.perform(slot, Arguments::Original);
         // PA-10
         } else if rules.forbid(Guard::ForgetsReleased) {

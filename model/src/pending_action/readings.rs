@@ -40,6 +40,15 @@ pub enum DecidersAbsent {
     Nobody,
 }
 
+/// What becomes of an action that was released before a crash and of which nobody knows whether it ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InDoubt {
+    /// What its record says: what is declared idempotent runs again, and all else is told to be in doubt.
+    AsDeclared,
+    /// It runs again.
+    RunsAgain,
+}
+
 /// One choice for every place that can be taken in more than one way. The default is the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
@@ -51,6 +60,8 @@ pub struct Reading {
     pub expiry_absent: ExpiryAbsent,
     /// `deciders-absent`
     pub deciders_absent: DecidersAbsent,
+    /// `in-doubt`
+    pub in_doubt: InDoubt,
 }
 
 impl Reading {
@@ -60,6 +71,7 @@ impl Reading {
         expiry_boundary: ExpiryBoundary::At,
         expiry_absent: ExpiryAbsent::Never,
         deciders_absent: DecidersAbsent::Anyone,
+        in_doubt: InDoubt::AsDeclared,
     };
 }
 
@@ -73,7 +85,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 4] = [
+pub static PLACES: [Place; 5] = [
     Place {
         name: "read-effect",
         clauses: &["PA-13", "PA-14"],
@@ -145,5 +157,22 @@ pub static PLACES: [Place; 4] = [
             },
         ],
         why: "The text asks for no list; an action that nobody may decide could as well not be proposed.",
+    },
+    Place {
+        name: "in-doubt",
+        clauses: &["PA-3", "PA-8", "PA-10"],
+        question: "A crash comes after an action was released, and nobody knows whether it ran: is it run again?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "as-declared",
+                set: |reading| reading.in_doubt = InDoubt::AsDeclared,
+            },
+            Choice {
+                value: "runs-again",
+                set: |reading| reading.in_doubt = InDoubt::RunsAgain,
+            },
+        ],
+        why: "One allow is good for one run, so that what may have run is told to be in doubt, unless its record lets it run twice.",
     },
 ];

@@ -5,6 +5,7 @@ mod common;
 
 mod ablation;
 mod bisimulation;
+mod compare;
 mod counts;
 mod graph;
 mod judge;

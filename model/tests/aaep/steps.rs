@@ -5,6 +5,9 @@ use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::output::Output;
+use countersign_model::aaep::readings::{
+    AcceptedThenCancelled, ClockTolerance, Reading, ReplyLowerBound, SenderBinding,
+};
 use countersign_model::aaep::rules::{Check, Refusal};
 use countersign_model::aaep::state::{Phase, State, Subscription};
 use countersign_model::aaep::step::Step;
@@ -13,6 +16,7 @@ use countersign_model::aaep::words::{
     Worked,
 };
 use countersign_model::aaep::{Aaep, AaepProtocol};
+use countersign_model::rules::Rules;
 use countersign_model::specification::Modelled as _;
 use countersign_model::time;
 
@@ -28,6 +32,11 @@ struct Run {
 impl Run {
     /// Before anything has begun, with every disturbance to be had three times.
     fn new() -> Self {
+        Self::by(Reading::SPECIFICATION)
+    }
+
+    /// The same by another reading.
+    fn by(reading: Reading) -> Self {
         let bounds = Bounds {
             ticks: 8,
             longest_timeout: 3,
@@ -38,6 +47,7 @@ impl Run {
         };
         let model = Aaep::new(bounds)
             .expect("the bounds are in range")
+            .with(Rules::all(), reading)
             .literal();
         let state = model.start();
         let judge = AaepProtocol::judge(&model);
@@ -50,11 +60,14 @@ impl Run {
 
     /// Both sessions have started and both subscriptions are open.
     fn begun() -> Self {
-        let mut run = Self::new();
+        Self::new().come()
+    }
+
+    fn come(mut self) -> Self {
         for coming in EVERYBODY_COMES {
-            run.take(coming);
+            self.take(coming);
         }
-        run
+        self
     }
 
     /// Takes a step that is enabled.
@@ -81,7 +94,12 @@ impl Run {
 
     /// Asks in session A and emits the question.
     fn asked(class: Class, timeout: u8) -> Self {
-        let mut run = Self::begun();
+        Self::asked_by(Reading::SPECIFICATION, class, timeout)
+    }
+
+    /// The same by another reading.
+    fn asked_by(reading: Reading, class: Class, timeout: u8) -> Self {
+        let mut run = Self::by(reading).come();
         run.ask(SessionName::A, class, timeout);
         run.take(Action::CarryOut);
         run
@@ -162,6 +180,71 @@ fn a_claim_before_the_question_is_honoured() {
             .ignored,
         None
     );
+}
+
+/// AAEP-6.3.4-4, by the reading that has one: no claim lies before the question.
+#[test]
+fn by_the_other_reading_a_claim_before_the_question_is_ignored() {
+    let reading = Reading {
+        reply_lower_bound: ReplyLowerBound::NotBeforeAsked,
+        ..Reading::SPECIFICATION
+    };
+    for (claimed, ignored) in [(-1, Some(Check::InTime)), (0, None), (1, None)] {
+        let mut run = Run::asked_by(reading, PLAIN, 1);
+        let step = run
+            .decide(Decision::Accept, claimed, Shape::Plain)
+            .deliver();
+        assert_eq!(step.ignored, ignored, "claimed {}", time::name(claimed));
+    }
+}
+
+/// AAEP-6.3.4-4, by the reading `clock-tolerance`: a claim may lie behind the deadline by less than a tick.
+#[test]
+fn by_the_other_reading_a_claim_within_the_tolerance_is_honoured() {
+    let reading = Reading {
+        clock_tolerance: ClockTolerance::OneTick,
+        ..Reading::SPECIFICATION
+    };
+    let last = time::on(3);
+    for (claimed, ignored) in [
+        (last - 1, None),
+        (last, Some(Check::InTime)),
+        (last + 1, Some(Check::InTime)),
+    ] {
+        let mut run = Run::asked_by(reading, PLAIN, 2);
+        let skew = claimed.cast_signed();
+        let step = run.decide(Decision::Accept, skew, Shape::Plain).deliver();
+        assert_eq!(step.ignored, ignored, "claimed {}", time::name(claimed));
+    }
+}
+
+/// AAEP-6.3.4-5, by the reading `sender-binding`: a reply in the name of another's subscription counts as long as that is active.
+#[test]
+fn by_the_other_reading_the_subscription_that_a_reply_names_counts() {
+    let own = Reading::SPECIFICATION;
+    let named = Reading {
+        sender_binding: SenderBinding::Named,
+        ..own
+    };
+    let class = Class {
+        default: Decision::Accept,
+        ..PLAIN
+    };
+    for (reading, closes, ignored) in [
+        (own, false, Some(Check::Sender)),
+        (named, false, None),
+        (named, true, Some(Check::Sender)),
+    ] {
+        let mut run = Run::asked_by(reading, class, 2);
+        let (slot, decision) = (Slot::First, Decision::Reject);
+        run.take(Action::Forge(Forgery::Impostor { slot, decision }));
+        if closes {
+            run.take(Action::Close {
+                subscriber: Subscriber::Capable,
+            });
+        }
+        assert_eq!(run.deliver().ignored, ignored, "{reading:?}");
+    }
 }
 
 /// AAEP-6.4-1: arrival decides, whatever time the reply claims.
@@ -451,6 +534,30 @@ fn the_end_of_a_session_withdraws_completes_and_cancels() {
             [Output::Refused(Refusal::EndedAlready)]
         );
         assert_eq!(run.state, before);
+    }
+}
+
+/// AAEP-A.1-3, by the reading `accepted-then-cancelled`: what was accepted before its session is cancelled runs, and what was before
+/// any other end does not.
+#[test]
+fn by_the_other_reading_what_was_accepted_before_its_session_is_cancelled_runs() {
+    let reading = Reading {
+        accepted_then_cancelled: AcceptedThenCancelled::Runs,
+        ..Reading::SPECIFICATION
+    };
+    for outcome in SessionOutcome::ALL {
+        let mut run = Run::asked_by(reading, PLAIN, 3);
+        run.decide(Decision::Accept, 0, Shape::Plain).deliver();
+        let session = SessionName::A;
+        let step = run.take(Action::EndSession { session, outcome });
+        let runs = outcome == SessionOutcome::Cancelled;
+        let withdraws = step.required.contains(Output::Withdraw(Slot::First));
+        assert_eq!(withdraws, !runs, "{outcome:?}");
+        if runs {
+            run.take(Action::CarryOut);
+        }
+        assert!(run.state.outbox.is_empty());
+        assert_eq!(run.state.confirmation(Slot::First).runs, u8::from(runs));
     }
 }
 

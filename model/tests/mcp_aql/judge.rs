@@ -11,7 +11,8 @@ use countersign_model::mcp_aql::judge::words::{
 };
 use countersign_model::mcp_aql::judge::{Deviations, Leeway, TokenJudge};
 use countersign_model::mcp_aql::readings::{
-    CheckOrder, EndedSession, MultiUse, PurgeCode, Reading, RestartedSession, TokenStorage,
+    CheckOrder, EndedSession, MultiUse, PurgeCode, RatingAtRedemption, Reading, RestartedSession,
+    TokenStorage,
 };
 
 const MINUTE: i64 = 60_000;
@@ -1081,6 +1082,31 @@ fn a_quota_token_confirms_nothing_aql_2_1_1() {
     run.takes(&rated(Level::Forbidden), 1, &[]);
     run.issue(&both, 2);
     run.takes(&both, 2, &[]);
+}
+
+/// Rated lower, alike or higher by then: by the other reading nothing is asked of it, so that no refusal stands on it.
+#[test]
+fn a_rating_counts_at_redemption_as_the_reading_says_aql_5_1_1() {
+    let reading = Reading {
+        rating_at_redemption: RatingAtRedemption::NotChecked,
+        ..Reading::SPECIFICATION
+    };
+    for (level, clauses) in [
+        (Level::Destructive, &[][..]),
+        (Level::Dangerous, &[]),
+        (Level::Forbidden, &["AQL-5.1-1"]),
+    ] {
+        let scene = |reading| {
+            let mut run = Run::read(reading);
+            run.issue(&rated(Level::Dangerous), 1);
+            run
+        };
+        scene(Reading::SPECIFICATION).takes(&rated(level), 1, clauses);
+        scene(reading).takes(&rated(level), 1, &[]);
+        let mut run = scene(reading);
+        let refused = run.refused(&rated(level), 1, Code::ScopeMismatch);
+        assert_ne!(run.see(&with(&rated(level), 1), &refused), []);
+    }
 }
 
 #[test]

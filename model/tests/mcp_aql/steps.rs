@@ -366,6 +366,20 @@ fn a_call_that_needs_no_token_runs_and_uses_none() {
     assert_eq!(run.first(), Phase::Live);
 }
 
+/// AQL-5.1-1: an operation that is rated higher by now runs on no token that was issued before, unless the reading does not ask.
+#[test]
+fn a_higher_rating_at_redemption_is_taken_as_the_reading_says() {
+    for (reading, outputs) in [
+        ("rating-at-redemption=checked", rejected(Check::Rating)),
+        ("rating-at-redemption=not-checked", ADMITTED),
+    ] {
+        let mut run = Run::new(0, Oracle::Codes, taken(reading));
+        run.request(PLAIN);
+        let step = run.call(Fault::Rating);
+        assert_eq!(step.required.as_slice(), outputs, "{reading}");
+    }
+}
+
 /// AQL-5.1-5, AQL-5.1-6: none and one tick are in range, one tick is warned of, two are out of range.
 #[test]
 fn a_tolerance_is_warned_of_above_a_minute_and_refused_above_five() {

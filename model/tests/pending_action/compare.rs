@@ -7,27 +7,8 @@ use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
 use countersign_model::rules::{Guards as _, Rules};
 use countersign_model::specification::Specification;
 
+use crate::common::compare::{LIMIT, both_ways, by, told};
 use crate::common::small;
-
-const LIMIT: Limit = Limit {
-    steps: 6,
-    pairs: 200_000,
-};
-
-fn by(assignment: &str) -> PendingAction {
-    let reading = PendingAction::reading([assignment]).expect("it names a choice");
-    small::<PendingActionProtocol>().with(Rules::all(), reading)
-}
-
-fn both_ways(a: &PendingAction, b: &PendingAction) -> [Compared; 2] {
-    [(a, b), (b, a)].map(|(a, b)| apart(a, b, LIMIT, |_| {}))
-}
-
-/// The length of a run, and whether the last step is one that the other takes otherwise.
-fn told(compared: &Compared) -> Option<(usize, bool)> {
-    let difference = compared.difference.as_ref()?;
-    Some((difference.steps.len(), difference.instead.is_some()))
-}
 
 #[test]
 fn a_setting_allows_what_it_allows() {
@@ -40,7 +21,7 @@ fn a_setting_allows_what_it_allows() {
 /// PA-13: one who takes a call that only reads otherwise puts out something else, and so does the other.
 #[test]
 fn two_ways_to_take_a_place_are_told_apart_by_what_comes_out_pa_13() {
-    let [one, other] = both_ways(&small(), &by("read-effect=runs"));
+    let [one, other] = both_ways::<PendingActionProtocol>(&small(), &by("read-effect=runs"));
     assert_eq!(
         [told(&one), told(&other)],
         [Some((1, true)), Some((1, true))]
@@ -61,19 +42,28 @@ fn two_ways_to_take_a_place_are_told_apart_by_what_comes_out_pa_13() {
 /// PA-7: until the time has come nothing tells the two apart.
 #[test]
 fn the_run_that_tells_two_ways_apart_is_a_shortest_one_pa_7() {
-    let [one, other] = both_ways(&small(), &by("expiry-boundary=after"));
+    let [one, other] = both_ways::<PendingActionProtocol>(&small(), &by("expiry-boundary=after"));
     for compared in [&one, &other] {
         let (steps, _) = told(compared).expect("a run");
         let shorter = Limit {
             steps: steps - 1,
             ..LIMIT
         };
-        let shorter = apart(&small(), &by("expiry-boundary=after"), shorter, |_| {});
+        let shorter =
+            apart::<PendingActionProtocol>(&small(), &by("expiry-boundary=after"), shorter, |_| {});
         assert!(
             steps > 1 && shorter.difference.is_none(),
             "{steps}: {shorter:?}"
         );
     }
+}
+
+/// PA-3, PA-8: what was allowed is in doubt after a crash, or runs again.
+#[test]
+fn what_runs_again_after_a_crash_tells_pa_8() {
+    let apart = both_ways::<PendingActionProtocol>(&small(), &by("in-doubt=runs-again"));
+    let run = Some((7, true));
+    assert_eq!(apart.each_ref().map(told), [run, run]);
 }
 
 /// PA-8: without a rule a party does what nobody does who keeps it.

@@ -1,5 +1,6 @@
 //! What outlasts a crash and what a restart makes of it, what moves the watermark, and what a snapshot may hold.
 
+use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::action::Action;
 use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::output::{Event, Output};
@@ -58,6 +59,32 @@ fn what_is_declared_idempotent_is_released_again() {
     run.put(Action::EndSession(SessionName::A));
     run.carry_out();
     assert_eq!(run.put(Action::Restart), [Output::InDoubt(FIRST)]);
+}
+
+/// PA-3, PA-8, by the reading `in-doubt`: what is not declared idempotent is released again too, unless its session has ended.
+#[test]
+fn by_the_other_reading_whatever_was_released_is_released_again() {
+    let reading = PendingAction::reading(["in-doubt=runs-again"]).expect("it is a choice");
+    for has_ended in [false, true] {
+        let mut run = Run::read(reading);
+        run.put(Action::Propose(Proposal::PLAIN));
+        run.carry_out();
+        run.allow();
+        run.carry_out();
+        if has_ended {
+            run.put(Action::EndSession(SessionName::A));
+            run.carry_out();
+        }
+        let step = run.model.step(&run.state, Action::Restart);
+        let outputs = step.expect("it is enabled").required;
+        let again = Output::Perform(FIRST, Arguments::Original);
+        let expected = if has_ended {
+            Output::InDoubt(FIRST)
+        } else {
+            again
+        };
+        assert_eq!(outputs.as_slice(), [expected]);
+    }
 }
 
 /// PA-5, PA-10: what had begun before a crash and is withdrawn before it runs again is not reported as not run: it is in doubt

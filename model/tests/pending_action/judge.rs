@@ -7,7 +7,7 @@ use countersign_model::pending_action::judge::words::{
     ToolCall,
 };
 use countersign_model::pending_action::readings::{
-    DecidersAbsent, ExpiryAbsent, ExpiryBoundary, ReadEffect, Reading,
+    DecidersAbsent, ExpiryAbsent, ExpiryBoundary, InDoubt, ReadEffect, Reading,
 };
 
 const AGENT: u32 = 1;
@@ -1067,6 +1067,35 @@ fn a_call_that_may_run_twice_is_run_again_after_a_crash_or_is_in_doubt_pa_8() {
     self::allowed()
         .then(20, restart, &[doubt, perform(1)])
         .endangers("PA-8");
+}
+
+/// By the other reading every call runs again, and what may not run twice breaks PA-8 by that; one whose session has ended does not.
+#[test]
+fn what_is_in_doubt_runs_again_where_the_reading_says_so_pa_3() {
+    let reading = Reading {
+        in_doubt: InDoubt::RunsAgain,
+        ..Reading::SPECIFICATION
+    };
+    let (doubt, restart) = (Output::InDoubt { action: 1 }, Call::Restart { lost: 0 });
+    for idempotent in [true, false] {
+        let proposal = Proposal {
+            idempotent,
+            ..proposal()
+        };
+        let allowed = Run::new(reading)
+            .then(0, Call::Propose(proposal), &[created(1)])
+            .then(10, allow(1), &honoured(1));
+        let back = |outputs: &[Output]| allowed.then(20, restart.clone(), outputs);
+        if idempotent {
+            back(&[perform(1)]).conforms();
+        } else {
+            back(&[perform(1)]).endangers("PA-8");
+        }
+        back(&[doubt]).breaks("PA-3");
+        back(&[]).breaks("PA-3");
+        let ended = allowed.then(15, Call::EndSession { session: SESSION }, &[]);
+        ended.then(20, restart.clone(), &[doubt]).conforms();
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use countersign_clauses::links::{Citation, Kind, Links, Row, place};
-use countersign_clauses::{ClauseId, evidence, faults};
+use countersign_clauses::{Clause, ClauseId, evidence, faults};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
@@ -19,6 +19,19 @@ pub static LINKS: LazyLock<Links> = LazyLock::new(|| {
     let rows = model_tables().into_iter().chain(tests_that_show());
     Links::derive(rows, CITATIONS)
 });
+
+/// The places at which a clause can be taken in more than one way, each with its question.
+pub fn readings(clause: &Clause) -> Vec<(&'static str, &'static str)> {
+    fn of<T: Modelled>(id: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let places = T::PLACES.iter().filter(move |it| it.clauses.contains(&id));
+        places.map(|place| (place.name, place.question))
+    }
+    let id = clause.id.as_str();
+    of::<AaepProtocol>(id)
+        .chain(of::<McpAqlProtocol>(id))
+        .chain(of::<PendingActionProtocol>(id))
+        .collect()
+}
 
 /// What the last run of the tests has recorded.
 pub const EVIDENCE: &str = include_str!("../../evidence.txt");

@@ -202,6 +202,10 @@ mod the_command {
     use super::*;
     use countersign_cli::answer::{Format, Status};
     use countersign_cli::commands::clauses::{Args, run};
+    use countersign_model::aaep::AaepProtocol;
+    use countersign_model::mcp_aql::McpAqlProtocol;
+    use countersign_model::pending_action::PendingActionProtocol;
+    use countersign_model::specification::Modelled as _;
 
     fn answer(args: &Args, format: Format) -> String {
         let answer = run(args, format).expect("an answer");
@@ -297,7 +301,10 @@ mod the_command {
         assert_eq!(clauses.len(), all().len());
         for (shown, clause) in clauses.iter().zip(all()) {
             let keys: Vec<&String> = shown.as_object().expect("an object").keys().collect();
-            assert_eq!(keys, ["id", "level", "role", "gist", "source", "links"]);
+            assert_eq!(
+                keys,
+                ["id", "level", "role", "gist", "source", "links", "readings"]
+            );
             assert_eq!(shown["id"], clause.id.as_str());
             assert_eq!(shown["level"], clause.level.as_str());
             assert_eq!(shown["role"], clause.role.letter());
@@ -310,6 +317,42 @@ mod the_command {
                 );
             }
         }
+    }
+
+    /// Every place of every text, at each of its clauses.
+    #[test]
+    fn names_the_places_at_which_a_clause_can_be_taken_in_more_than_one_way() {
+        let text = answer(&about("PA-10"), Format::Text);
+        let (_, places) = text
+            .split_once("\ncan be taken in more than one way")
+            .expect("places");
+        assert!(places.contains("\n  in-doubt  "), "{text}");
+        let text = answer(&about("PA-9"), Format::Text);
+        assert!(!text.contains("more than one way"), "{text}");
+        let clauses = parsed(&answer(&Args::default(), Format::Json));
+        let named = |(name, ids): (&str, &[&str])| {
+            let names = |id: &&str| {
+                let shown = clauses
+                    .iter()
+                    .find(|it| it["id"] == **id)
+                    .expect("a clause");
+                let mut places = shown["readings"].as_array().expect("an array").iter();
+                places.any(|it| it == name)
+            };
+            assert!(ids.iter().all(names), "{name}");
+        };
+        AaepProtocol::PLACES
+            .iter()
+            .map(|it| (it.name, it.clauses))
+            .for_each(named);
+        McpAqlProtocol::PLACES
+            .iter()
+            .map(|it| (it.name, it.clauses))
+            .for_each(named);
+        PendingActionProtocol::PLACES
+            .iter()
+            .map(|it| (it.name, it.clauses))
+            .for_each(named);
     }
 
     #[test]

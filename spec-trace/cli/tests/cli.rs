@@ -297,7 +297,7 @@ fn each_way_to_take_a_place_tells_what_it_costs() {
     let document = answer(&arguments);
     assert_eq!(keys(&document), ["protocol", "bounds", "steps", "readings"]);
     let places = document["readings"].as_array().expect("a list");
-    assert_eq!(places.len(), 4);
+    assert_eq!(places.len(), 5);
     for place in places {
         assert_eq!(
             keys(place),
@@ -320,7 +320,7 @@ fn each_way_to_take_a_place_tells_what_it_costs() {
         .assert()
         .code(2)
         .stderr(contains(
-            "expected one of late-reply, deadline-boundary, timeout-uses-token",
+            "expected one of late-reply, deadline-boundary, reply-lower-bound",
         ));
 }
 
@@ -627,8 +627,9 @@ fn a_clause_leads_to_its_guard_its_branch_its_property_and_its_tests() {
     let clause = &document[0];
     assert_eq!(
         keys(clause),
-        ["id", "level", "role", "gist", "source", "links"]
+        ["id", "level", "role", "gist", "source", "links", "readings"]
     );
+    assert_eq!(clause["readings"][0], "late-reply");
     let links = clause["links"].as_array().expect("a list");
     for kind in ["guard", "property", "reference", "test"] {
         assert!(links.iter().any(|link| link["kind"] == kind), "{kind}");

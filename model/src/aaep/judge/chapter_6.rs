@@ -129,6 +129,15 @@ impl Look<'_> {
                     "a{action} was to wait for a reply to c{token} or for its timeout to elapse"
                 ),
             );
+        } else if matches!(cause, Cause::Reply | Cause::Modified)
+            && self.is_in_the_name_of_another()
+        {
+            // However check 5 is read: who is not the one that the reply names has authorised nothing.
+            self.guarantee(
+                "AAEP-6.9-1",
+                &[],
+                format!("a{action} was not to run: the reply to c{token} comes from another than it names"),
+            );
         } else if ended {
             self.duties.settled.push(session);
             self.guarantee(
@@ -685,7 +694,8 @@ impl Look<'_> {
         }
     }
 
-    // AAEP-6.8-2: a session that is cancelled cancels its questions; by default every end does.
+    // AAEP-6.8-2: a session that is cancelled cancels its questions; by default every end does. Whether what was accepted before still
+    // begins, a host decides whom nobody sees (reading `accepted-then-cancelled`): here it ran when it was put out.
     pub(super) fn end_withdraws_questions(&mut self, session: u32, cancelled: bool) {
         if !cancelled && self.reading.session_end_cancels == SessionEndCancels::CancelledOnly {
             return;

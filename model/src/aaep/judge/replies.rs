@@ -4,7 +4,10 @@ use super::account::{About, Blocked, Cause, Phase, Question, Verdict};
 use super::call::{Decision, Delivery, Flaw, Modified, Output, QuestionKind, Reply};
 use super::clarifications::Misfit;
 use super::{Call, Look, Owes, Resolution};
-use crate::aaep::readings::{CourtesyNotice, DeadlineBoundary, TimeoutUsesToken};
+use crate::aaep::readings::{
+    ClockTolerance, CourtesyNotice, DeadlineBoundary, Reading, ReplyLowerBound, SenderBinding,
+    TimeoutUsesToken,
+};
 use crate::judge::Kind;
 
 /// Why a reply is to be ignored.
@@ -55,24 +58,42 @@ impl Fails {
     }
 
     // AAEP-6.3.4-4: strictly before; there is no tolerance, and no lower bound. AAEP-6.4.2-3: an extension moves the deadline.
-    // By the reading `deadline-boundary` the deadline itself is in time, too.
+    // By the reading `deadline-boundary` the deadline itself is in time, too; by `clock-tolerance` what is less than a second behind it;
+    // by `reply-lower-bound` nothing is before the question.
     fn unless_in_time(
         &self,
         reply: &Reply,
         question: &Question,
-        boundary: DeadlineBoundary,
+        reading: Reading,
     ) -> Result<(), Failed> {
-        let is_in_time = |claimed: i64| match boundary {
-            DeadlineBoundary::Strict => claimed < question.deadline,
-            DeadlineBoundary::Inclusive => claimed <= question.deadline,
+        let tolerance = match reading.clock_tolerance {
+            ClockTolerance::None => 0,
+            ClockTolerance::OneTick => 1_000,
         };
-        if reply.claimed_at.is_some_and(is_in_time) {
+        let is_in_time = |claimed: i64| match reading.deadline_boundary {
+            DeadlineBoundary::Strict => claimed.saturating_sub(tolerance) < question.deadline,
+            DeadlineBoundary::Inclusive => claimed.saturating_sub(tolerance) <= question.deadline,
+        };
+        let is_early = |claimed: i64| match reading.reply_lower_bound {
+            ReplyLowerBound::None => false,
+            ReplyLowerBound::NotBeforeAsked => claimed < question.asked_at(),
+        };
+        let by_reading = reply.claimed_at.is_some_and(is_early);
+        if !by_reading && reply.claimed_at.is_some_and(is_in_time) {
             return Ok(());
         }
         let also: &[_] = &["AAEP-6.9-2", "AAEP-6.3.4-7"];
         let also = [also, &["AAEP-6.5.5-1", "AAEP-6.9-2", "AAEP-6.3.4-7"]];
-        let why = "claims a time at or after the deadline";
-        self.at("AAEP-6.3.4-4", also, why)
+        let why = if by_reading {
+            "claims a time before its question was asked"
+        } else {
+            "claims a time at or after the deadline"
+        };
+        let failed = self.at("AAEP-6.3.4-4", also, why);
+        failed.map_err(|failed| Failed {
+            by_reading,
+            ..failed
+        })
     }
 }
 
@@ -153,7 +174,7 @@ impl Look<'_> {
             return fails.at("AAEP-6.3.4-2", also, "names no token of such a question");
         };
         let timed_out_now = self.unused(&fails, question)?;
-        fails.unless_in_time(reply, question, self.reading.deadline_boundary)?;
+        fails.unless_in_time(reply, question, self.reading)?;
         // AAEP-6.4-1: whatever it claims, the default is applied first (reading `late-reply`), and uses the token up
         // (reading `timeout-uses-token`).
         if timed_out_now && self.reading.timeout_uses_token == TimeoutUsesToken::Yes {
@@ -178,7 +199,7 @@ impl Look<'_> {
     }
 
     // AAEP-6.3.4-5, AAEP-6.2.4-1: authenticated; and the subscription is the sender's own and active.
-    // One that cannot reply is honoured all the same (AAEP-6.6-4).
+    // One that cannot reply is honoured all the same (AAEP-6.6-4). By the reading `sender-binding` it need not be the sender's own.
     fn is_from_its_subscription(&self, fails: &Fails, delivery: &Delivery) -> Result<(), Failed> {
         let named = delivery.reply.subscription;
         let forged: &[_] = &["AAEP-6.2.4-1", "AAEP-6.9-1", "AAEP-6.3.4-7"];
@@ -187,7 +208,8 @@ impl Look<'_> {
             let why = "comes from nobody who was authenticated";
             return fails.at("AAEP-6.3.4-5", forged, why);
         }
-        if named.is_none() || named != delivery.sender {
+        let bound = self.reading.sender_binding == SenderBinding::Own;
+        if named.is_none() || bound && named != delivery.sender {
             let also: &[_] = &["AAEP-6.9-1", "AAEP-6.3.4-7"];
             let also = [also, &["AAEP-6.5.5-1", "AAEP-6.9-1", "AAEP-6.3.4-7"]];
             let why = "names the subscription of somebody else";
@@ -297,6 +319,11 @@ impl Look<'_> {
             .filter(|failed| failed.token.is_some_and(names))
     }
 
+    /// Whether the reply that arrives names the subscription of somebody else than its sender's.
+    pub(super) fn is_in_the_name_of_another(&self) -> bool {
+        matches!(self.call, Call::Deliver(delivery) if delivery.reply.subscription != delivery.sender)
+    }
+
     /// Whether the reply that arrives decides another question than this.
     pub(super) fn decides_another(&self, token: u32) -> bool {
         let by_reply = |resolution: &&Resolution| match resolution.cause {
@@ -381,9 +408,10 @@ impl Look<'_> {
         };
         let fails = Fails::of(delivery);
         replied_before
+            && delivery.sender == delivery.reply.subscription
             && delivery.flaw.is_none()
             && fails
-                .unless_in_time(&delivery.reply, question, self.reading.deadline_boundary)
+                .unless_in_time(&delivery.reply, question, self.reading)
                 .is_ok()
             && self.is_from_its_subscription(&fails, delivery).is_ok()
             && self.fits(&fails, delivery, question).is_ok()

@@ -4,7 +4,7 @@
 //! with any code that fits. Where the text leaves to the party whether a check fails, both answers are right.
 
 use crate::judge::Kind;
-use crate::mcp_aql::readings::{CheckOrder, PurgeCode, Reading};
+use crate::mcp_aql::readings::{CheckOrder, PurgeCode, RatingAtRedemption, Reading};
 
 use super::Leeway;
 use super::account::{Account, Chance, Token};
@@ -205,7 +205,8 @@ static CHECKS: [Check; 13] = [
         why: "it was issued for another purpose",
         fails: |shown| shown.of_call(|token, request| is_other_purpose(shown, token, request)),
     },
-    // AQL-5.1-1: a token for a lower rating. The table of 5.1 has one row for destructive and dangerous.
+    // AQL-5.1-1: a token for a lower rating, unless by the reading none is asked for. The table of 5.1 has one row for destructive and
+    // dangerous.
     Check {
         clause: "AQL-5.1-1",
         also: &["AQL-3.2-1"],
@@ -213,7 +214,10 @@ static CHECKS: [Check; 13] = [
         row: None,
         codes: SCOPE,
         why: "the operation was rated lower when it was issued",
-        fails: |shown| shown.of_call(rates_higher),
+        fails: |shown| match shown.reading.rating_at_redemption {
+            RatingAtRedemption::Checked => shown.of_call(rates_higher),
+            RatingAtRedemption::NotChecked => Chance::No,
+        },
     },
     // AQL-5.4-1, AQL-5.4-4, AQL-6.1-2: a token of another session.
     Check {

@@ -6,7 +6,7 @@
 //! cancels, `not_run` is no execution, a crash repeats what it lost.
 
 use crate::judge::Kind;
-use crate::pending_action::readings::{DecidersAbsent, ExpiryAbsent, ReadEffect};
+use crate::pending_action::readings::{DecidersAbsent, ExpiryAbsent, InDoubt, ReadEffect};
 
 use super::account::{Action, Fate};
 use super::case::{Case, Shown};
@@ -548,9 +548,10 @@ impl Case<'_> {
 
     /// After a crash: what was released and did not come back is in doubt, or run again if it may be.
     pub fn is_in_doubt(&mut self, action: u32) {
+        let again = self.has_to_run_again(action);
         let is_about = |output: &Output| output.about().is_some_and(|(about, _)| about == action);
         let found = self.first(|output| {
-            let is_in_doubt = matches!(output, Output::InDoubt { .. });
+            let is_in_doubt = !again && matches!(output, Output::InDoubt { .. });
             is_about(output) && (is_in_doubt || self.may_run_again(output))
         });
         // PA-3: what may be run again is run as it was proposed.
@@ -563,10 +564,33 @@ impl Case<'_> {
             let text = format!("action {action} was to run exactly as it was proposed");
             self.break_at(place, "PA-3", &[], text);
             self.is_guarantee();
-        } else {
+        } else if !again {
             let text = format!("action {action} was released and did not come back: in doubt");
             self.find("PA-10", &["PA-3"], Kind::Conformance, text);
+        } else {
+            self.was_run_again(action);
         }
+    }
+
+    /// By the reading that has it: whether a session that goes on runs what is in doubt again.
+    fn has_to_run_again(&self, action: u32) -> bool {
+        let session = self.action(action).map(|known| known.terms.session);
+        let has_ended = session.is_some_and(|it| self.account.ended.contains_key(&it));
+        self.reading.in_doubt == InDoubt::RunsAgain && !has_ended
+    }
+
+    /// It ran, though its record does not say that it may: in every reading that is left to the last function of PA-8.
+    fn was_run_again(&mut self, action: u32) {
+        let of = |form| self.first(|output| output.about() == Some((action, form)));
+        if of(Form::Perform).is_some() {
+            return;
+        }
+        if let Some((place, _)) = of(Form::InDoubt) {
+            self.shown[place] = Shown::Broken;
+        }
+        let text =
+            format!("action {action} was released and did not come back: it was to run again");
+        self.find("PA-3", &["PA-10"], Kind::Conformance, text);
     }
 
     /// What is appended about an action is appended in its session.

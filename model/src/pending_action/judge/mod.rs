@@ -10,7 +10,7 @@
 //! - A message that has no effect is refused, audited or ignored in silence.
 //! - A nonce besides the id, a prompt in the transcript, and events about a denial besides its result are free.
 //! - A proposal that breaks the limits, or has expired already, is refused or recorded; what has expired never runs.
-//! - A call that may run twice is run again after a crash, or is in doubt as all others are.
+//! - A call that may run twice is run again after a crash, or is in doubt as all others are, unless the reading `in-doubt` says.
 //! - After a rollback what has changed since may be as it was, or as it was known later.
 
 mod account;

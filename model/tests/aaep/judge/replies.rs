@@ -7,7 +7,8 @@ use super::run::{
 use super::{acceptance, accepted, asked, rejection};
 use countersign_model::aaep::judge::{Allowed, Call, Confirm, Decision, Delivery, Flaw, State};
 use countersign_model::aaep::readings::{
-    CourtesyNotice, DeadlineBoundary, LateReply, Reading, TimeoutUsesToken,
+    ClockTolerance, CourtesyNotice, DeadlineBoundary, LateReply, Reading, ReplyLowerBound,
+    SenderBinding, TimeoutUsesToken,
 };
 use countersign_model::judge::Kind;
 
@@ -135,6 +136,57 @@ fn a_claim_of_the_very_deadline_counts_as_the_reading_says_aaep_6_3_4_4() {
     assert_eq!(finding.kind, Kind::Guarantee);
 }
 
+/// One before, at and one after: by the other reading no claim lies before the question.
+#[test]
+fn a_claim_of_a_time_before_the_question_counts_as_the_reading_says_aaep_6_3_4_4() {
+    let not_before = Reading {
+        reply_lower_bound: ReplyLowerBound::NotBeforeAsked,
+        ..Reading::SPECIFICATION
+    };
+    let claims = |claimed| {
+        move |run: &mut Run| {
+            run.steps[3].call = Call::Deliver(reply(1, Decision::Accept, claimed));
+        }
+    };
+    let run = accepted();
+    for claimed in [0, 1] {
+        let mut run = run.clone();
+        claims(claimed)(&mut run);
+        run.conforms_by(not_before);
+    }
+    let finding = run.breaks_by(not_before, "AAEP-6.3.4-4", claims(-1));
+    assert_eq!(finding.kind, Kind::Conformance);
+    let ignored = ignored(reply(1, Decision::Accept, -1));
+    ignored.conforms_by(not_before);
+    ignored.breaks_by(Reading::SPECIFICATION, "AAEP-A.4-3", |_| {});
+}
+
+/// One before, at and one after: by the other reading a claim may lie behind the deadline by less than a second. To arrive then is too
+/// late all the same.
+#[test]
+fn a_claim_within_the_tolerance_counts_as_the_reading_says_aaep_6_3_4_4() {
+    let tolerant = Reading {
+        clock_tolerance: ClockTolerance::OneTick,
+        ..Reading::SPECIFICATION
+    };
+    let claims = |claimed| {
+        move |run: &mut Run| {
+            run.steps[3].call = Call::Deliver(reply(1, Decision::Accept, claimed));
+        }
+    };
+    let run = accepted();
+    let last = TIMEOUT + 1_000;
+    let mut within = run.clone();
+    claims(last - 1)(&mut within);
+    within.conforms_by(tolerant);
+    within.breaks_by(Reading::SPECIFICATION, "AAEP-6.3.4-4", |_| {});
+    within.breaks_by(tolerant, "AAEP-6.4-1", |run| run.steps[3].at = TIMEOUT);
+    for claimed in [last, last + 1] {
+        let finding = run.breaks_by(tolerant, "AAEP-6.3.4-4", claims(claimed));
+        assert_eq!(finding.kind, Kind::Guarantee);
+    }
+}
+
 #[test]
 fn a_reply_that_comes_at_the_deadline_is_too_late_whatever_it_claims_aaep_6_4_1() {
     let mut run = asked(&action(1));
@@ -205,6 +257,33 @@ fn a_sender_is_authenticated_and_replies_for_itself_aaep_6_3_4_5() {
     nobody.sender = Some(9);
     nobody.reply.subscription = Some(9);
     is_ignored("AAEP-6.3.4-5", nobody);
+}
+
+/// By the other reading whoever is authenticated replies for any that is active; what runs on that was authorised by nobody.
+#[test]
+fn a_reply_in_the_name_of_another_counts_as_the_reading_says_aaep_6_3_4_5() {
+    let named = Reading {
+        sender_binding: SenderBinding::Named,
+        ..Reading::SPECIFICATION
+    };
+    let mut says = reply(1, Decision::Reject, 1_000);
+    says.sender = Some(2);
+    let mut run = ignored(says);
+    run.steps[3].out = rejection();
+    run.conforms_by(named);
+    run.breaks_by(Reading::SPECIFICATION, "AAEP-6.3.4-5", |_| {});
+    run.breaks_by(named, "AAEP-6.3.4-5", |run| {
+        run.steps.insert(3, run.steps[1].clone());
+        run.steps[3].call = unsubscribe(1);
+        run.steps.insert(3, run.steps[1].clone());
+        run.steps[3].call = subscribe(2, true);
+    });
+    let mut says = accept();
+    says.sender = Some(2);
+    let mut run = ignored(says);
+    run.steps[3].out = acceptance();
+    let finding = run.breaks_by(named, "AAEP-6.9-1", |_| {});
+    assert_eq!(finding.kind, Kind::Guarantee);
 }
 
 #[test]

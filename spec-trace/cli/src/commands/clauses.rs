@@ -13,7 +13,7 @@ use countersign_clauses::links::{self, Kind, Link};
 use countersign_clauses::{Clause, Level, Role, all, get, protocols};
 
 use crate::answer::{Answer, Format, Status};
-use crate::links::LINKS;
+use crate::links::{LINKS, readings};
 use crate::show::words::between_words;
 
 mod against;
@@ -105,6 +105,8 @@ struct Shown<'a> {
     gist: &'a str,
     source: &'a str,
     links: &'a [Link],
+    /// The names of the places at which it can be taken in more than one way.
+    readings: Vec<&'static str>,
 }
 
 /// The clauses as a JSON array, with their links.
@@ -123,6 +125,7 @@ pub fn document(clauses: &[&Clause]) -> Value {
             gist: &clause.gist,
             source: &clause.source,
             links: LINKS.of(clause),
+            readings: readings(clause).into_iter().map(|(name, _)| name).collect(),
         })
         .collect();
     // The keys are strings and nothing in it can fail to serialise.
@@ -207,6 +210,13 @@ pub fn explain(clause: &Clause) -> String {
     );
     text += &hanging("  ", &clause.gist);
     text += &hanging("  Source: ", &clause.source);
+    let readings = readings(clause);
+    if !readings.is_empty() {
+        text += "\ncan be taken in more than one way (countersign readings)\n";
+    }
+    for (name, question) in readings {
+        text += &hanging(&format!("  {name:<24}  "), question);
+    }
     let links = LINKS.of(clause);
     if !LINKS.is_covered(clause) {
         text += "\nNothing states, carries out or tests this clause yet.\n";

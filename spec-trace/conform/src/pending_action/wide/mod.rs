@@ -76,6 +76,7 @@ fn reading_of(settings: Settings) -> Reading {
             DecidersAbsent::Anyone => readings::DecidersAbsent::Anyone,
             DecidersAbsent::Nobody => readings::DecidersAbsent::Nobody,
         },
+        in_doubt: readings::InDoubt::AsDeclared,
     }
 }
 

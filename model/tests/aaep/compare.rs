@@ -1,0 +1,40 @@
+//! Ways to take a place that the text decides, each beside the default: the shortest runs that only one of them has.
+
+use countersign_model::aaep::AaepProtocol;
+
+use crate::common::compare::{both_ways, by, told};
+use crate::common::small;
+
+/// What the other way allows and the default does not, and what the default allows and the other way does not.
+fn shortest(assignment: &str) -> [Option<(usize, bool)>; 2] {
+    let [by_default, otherwise] = both_ways::<AaepProtocol>(&small(), &by(assignment));
+    [told(&otherwise), told(&by_default)]
+}
+
+/// AAEP-6.3.4-4: a claim of a time before the question, which nobody but the reading that forbids it would have sent.
+#[test]
+fn a_reply_that_claims_a_time_before_its_question_tells_aaep_6_3_4_4() {
+    let run = Some((6, true));
+    assert_eq!(shortest("reply-lower-bound=not-before-asked"), [run, run]);
+}
+
+/// AAEP-A.1-3: the host of a session that is cancelled is told to drop what was accepted, or it is not.
+#[test]
+fn what_was_accepted_before_its_session_is_cancelled_tells_aaep_a_1_3() {
+    let run = Some((5, true));
+    assert_eq!(shortest("accepted-then-cancelled=runs"), [run, run]);
+}
+
+/// AAEP-6.3.4-4: a claim of the deadline by a clock that is a tick ahead.
+#[test]
+fn a_claim_within_the_tolerance_tells_aaep_6_3_4_4() {
+    let run = Some((6, true));
+    assert_eq!(shortest("clock-tolerance=one-tick"), [run, run]);
+}
+
+/// AAEP-6.3.4-5: a forwarder replies in the name of the other subscription.
+#[test]
+fn a_reply_in_the_name_of_another_tells_aaep_6_3_4_5() {
+    let run = Some((7, true));
+    assert_eq!(shortest("sender-binding=named"), [run, run]);
+}
