@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use countersign_model::aaep::rules::Guard as AaepGuard;
 use countersign_model::pending_action::rules::Guard;
+use countersign_model::rules::Guards as _;
 use countersign_model::table::Tabled;
 use predicates::prelude::PredicateBooleanExt as _;
 use predicates::str::contains;
@@ -632,6 +634,82 @@ fn a_clause_leads_to_its_guard_its_branch_its_property_and_its_tests() {
     let links = clause["links"].as_array().expect("a list");
     for kind in ["guard", "property", "reference", "test"] {
         assert!(links.iter().any(|link| link["kind"] == kind), "{kind}");
+    }
+}
+
+/// What is no whole id is put together, since ids are written in full wherever a clause is cited.
+fn section(number: &str) -> String {
+    format!("AAEP-{number}")
+}
+
+/// Wherever a clause is taken, a section stands for the clauses in it, and for no other whose number begins alike.
+#[test]
+fn a_section_stands_for_its_clauses_wherever_a_clause_is_taken() {
+    let document = answer(&["clauses", &section("6.3.5")]);
+    let ids: Vec<_> = list(&document).iter().map(|it| &it["id"]).collect();
+    assert_eq!(ids, ["AAEP-6.3.5-1", "AAEP-6.3.5-2"]);
+    countersign()
+        .args(["clauses", "aaep-6.3.5"])
+        .assert()
+        .code(0)
+        .stdout(contains("\nAAEP-6.3.5-1  MUST "))
+        .stdout(contains("\nAAEP-6.3.5-2  "));
+    let guards = |rule: &str| -> Vec<String> {
+        let worth = answer(&[
+            "worth", "aaep", rule, "--bounds", ONE, "--steps", "2",
+        ]);
+        let guards = list(&worth["rules"]).iter();
+        guards.map(|it| it["guard"].to_string()).collect()
+    };
+    let of_section = guards(&section("6.3.4"));
+    let mut of_clauses: Vec<_> = (1..=9)
+        .map(|number| section(&format!("6.3.4-{number}")))
+        .filter(|id| countersign_clauses::get(id).is_ok())
+        .filter(|id| !AaepGuard::named(id).is_empty())
+        .flat_map(|id| guards(&id))
+        .collect();
+    of_clauses.sort();
+    of_clauses.dedup();
+    assert!(of_section.len() > 4, "{of_section:?}");
+    let mut sorted = of_section.clone();
+    sorted.sort();
+    assert_eq!(sorted, of_clauses);
+    countersign()
+        .args(["compare", "aaep", "--a"])
+        .arg(format!("without:{},bounds:{ONE}", section("6.3.5")))
+        .arg("--b")
+        .arg(format!("without:AAEP-6.3.5-1,without:AAEP-6.3.5-2,bounds:{ONE}"))
+        .assert()
+        .code(2)
+        .stderr(contains("a and b are the same setting"));
+    let found = answer(&["findings", &section("6.3.4")]);
+    assert!(list(&found).len() > 1, "{found}");
+    for finding in list(&found) {
+        let mut clauses = list(&finding["clauses"]).iter();
+        assert!(
+            clauses.any(|it| it.as_str().is_some_and(|it| it.starts_with("AAEP-6.3.4-"))),
+            "{finding}"
+        );
+    }
+}
+
+#[test]
+fn a_section_that_is_none_is_refused_with_the_nearest_ids() {
+    let (none, of_aaep) = (section("6.3.45"), section("6.3.4"));
+    let cases: [(&[&str], &str); 6] = [
+        (&["clauses", &none], "unknown clause"),
+        (&["check", "aaep", "--without", &none], "did you mean"),
+        (&["worth", "aaep", &none], "did you mean"),
+        (&["lint", "x.jsonl", "--only", &none], "did you mean"),
+        (&["findings", &none], "unknown clause"),
+        (
+            &["check", "mcp-aql", "--without", &of_aaep],
+            "is a section of aaep, not of mcp-aql",
+        ),
+    ];
+    for (arguments, message) in cases {
+        let refused = countersign().args(arguments).assert();
+        refused.code(2).stdout("").stderr(contains(message));
     }
 }
 

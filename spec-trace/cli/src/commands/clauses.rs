@@ -10,7 +10,7 @@ use textwrap::fill;
 
 use countersign_clauses::coverage::{self, Tally};
 use countersign_clauses::links::{self, Kind, Link};
-use countersign_clauses::{Clause, Level, Role, all, get, protocols};
+use countersign_clauses::{Clause, Level, Role, all, meant, protocols};
 
 use crate::answer::{Answer, Format, Status};
 use crate::links::LINKS;
@@ -25,6 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   countersign clauses                                   all of them, with what covers each
   countersign clauses PA-5                              one, with all that hangs on it
+  countersign clauses aaep-6.3.4                        those of a section, with what covers each
   countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why
   countersign clauses --against my-copy                 each beside its passage; what has changed
   countersign clauses PA-5 --against my-copy            one beside its passage";
@@ -33,7 +34,7 @@ Examples:
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Explain this clause, such as AAEP-6.3.4-4
+    /// Explain this clause, such as AAEP-6.3.4-4, or list those of a section (an id without its last number)
     pub id: Option<String>,
     /// Only the clauses that nothing checks, and the reasons where there are any
     #[arg(long, conflicts_with = "id")]
@@ -60,7 +61,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     }
     let text = match format {
         Format::Json => json(&clauses),
-        Format::Text if args.id.is_some() => clauses.iter().map(|clause| explain(clause)).collect(),
+        Format::Text if args.id.is_some() && clauses.len() == 1 => explain(clauses[0]),
         Format::Text if args.gaps => render_gaps(&clauses),
         Format::Text => render_list(&clauses),
     };
@@ -71,8 +72,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 /// The clauses that the arguments ask for, in the order of the documents.
 fn selected(args: &Args) -> miette::Result<Vec<&'static Clause>> {
     if let Some(id) = &args.id {
-        let clause = get(&id.to_ascii_uppercase()).map_err(miette::Report::msg)?;
-        return Ok(vec![clause]);
+        return meant(id).map_err(miette::Report::msg);
     }
     if let Some(protocol) = &args.protocol
         && !protocols().contains(&protocol.as_str())

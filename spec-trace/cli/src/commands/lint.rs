@@ -107,7 +107,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub since: Option<Timestamp>,
 
-    /// Judge this clause alone, or with the beginning of an id all clauses below it (may be repeated)
+    /// Judge this clause alone, or all clauses of this section (may be repeated)
     #[arg(long, value_name = "CLAUSE", value_parser = parse_clause)]
     pub only: Vec<String>,
 

@@ -40,9 +40,9 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     protocol: Protocol,
-    /// Only the rules that carry out this clause, or the rule of this name, with the runs
+    /// Only the rules that carry out this clause, or those of this section, or the rule of this name, with the runs
     rule: Option<String>,
-    /// Only the guarantees that state this clause, or have these words in their name
+    /// Only the guarantees that state this clause, or one of this section, or have these words in their name
     #[arg(long, value_name = "CLAUSE")]
     guarantee: Option<String>,
     /// Leave out two rules at a time, too
