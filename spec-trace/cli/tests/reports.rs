@@ -229,7 +229,7 @@ fn other_commands_refuse_the_formats_of_findings() {
                 .assert()
                 .code(2)
                 .stderr(predicates::str::contains(
-                    "is not for this command: it prints text or json",
+                    "[possible values: text, json]",
                 ));
         }
     }

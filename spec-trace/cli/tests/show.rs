@@ -372,7 +372,7 @@ fn only_show_draws() {
         refused
             .code(2)
             .stdout("")
-            .stderr(contains("is not for this command"));
+            .stderr(contains("[possible values: text, json]"));
     }
 }
 

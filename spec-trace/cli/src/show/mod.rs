@@ -23,12 +23,14 @@ pub mod text;
 mod transcript;
 pub mod words;
 
+use clap::ValueEnum;
 use run::Run;
 
 /// As what a run is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Drawing {
     /// For the terminal.
+    #[default]
     Text,
     /// The intermediate form, for programs.
     Json,
