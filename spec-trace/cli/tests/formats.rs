@@ -1,4 +1,6 @@
-//! What each command says of itself: its formats in its help.
+//! What each command says of itself: its formats in its help, and the scripts with which shells complete it.
+
+use std::process::Command as Process;
 
 use assert_cmd::Command;
 use predicates::str::contains;
@@ -25,7 +27,7 @@ fn commands() -> Vec<String> {
         .filter(|it| !it.is_empty() && *it != "help")
         .map(str::to_owned)
         .collect();
-    assert!(names.len() > 18, "{names:?}");
+    assert!(names.len() > 19, "{names:?}");
     names
 }
 
@@ -49,6 +51,9 @@ fn formats(command: &str) -> &'static [&'static str] {
 #[test]
 fn each_command_lists_its_own_formats_and_takes_no_other() {
     for command in commands() {
+        if command == "completions" {
+            continue;
+        }
         let listed = format!("[possible values: {}]", formats(&command).join(", "));
         let help = printed(&[&command, "-h"]);
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -75,4 +80,43 @@ fn a_format_before_the_command_is_taken_as_its_own() {
     }
     let refused = countersign(&["--format", "svg", "schema"]).assert().code(2);
     refused.stderr(contains("[possible values: text, json]"));
+}
+
+#[test]
+fn each_shell_gets_a_script_that_names_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = printed(&["completions", shell]);
+        for command in commands() {
+            assert!(script.contains(&command), "{shell}: {command}");
+        }
+    }
+    let refused = countersign(&["completions", "cmd"]).assert().code(2);
+    refused.stderr(contains("bash, elvish, fish, powershell, zsh"));
+}
+
+/// The shell takes it, and completes the values of an option.
+#[test]
+fn bash_completes_commands_and_formats() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("countersign");
+    std::fs::write(&script, printed(&["completions", "bash"])).expect("a file");
+    let bash = |arguments: &[&str]| {
+        let output = Process::new("bash").args(arguments).arg(&script).output();
+        let output = output.expect("bash runs");
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{output:?}"
+        );
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    assert_eq!(bash(&["-n"]), "");
+    let complete = |words: &str| {
+        let line = format!(
+            "source \"$0\"; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _countersign countersign \"${{COMP_WORDS[-1]}}\" \"${{COMP_WORDS[-2]}}\"; echo \"${{COMPREPLY[@]}}\""
+        );
+        bash(&["-c", &line])
+    };
+    assert_eq!(complete("countersign findings --format ''"), "text json markdown\n");
+    assert_eq!(complete("countersign abl"), "ablate\n");
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_live::recorder::Url;
 use miette::miette;
 
@@ -23,6 +23,7 @@ pub mod ablate;
 pub mod check;
 pub mod clauses;
 pub mod compare;
+pub mod completions;
 pub mod diff;
 pub mod diff_http;
 pub mod explore;
@@ -134,6 +135,8 @@ enum Command {
     Serve(In<Format, serve::Args>),
     /// Record what passes between a live AAEP producer and its subscribers
     Record(In<Format, record::Args>),
+    /// Print what a shell needs to complete commands, options and their values
+    Completions(completions::Args),
 }
 
 /// Runs the command that the process was started with.
@@ -161,6 +164,7 @@ pub fn main() -> ExitCode {
         // What they print, a browser or a program reads; it is the same in each format.
         Some(Command::Explore(it)) => explore::run(&it.args),
         Some(Command::Serve(it)) => serve::run(&it.args),
+        Some(Command::Completions(args)) => Ok(completions::run(&args, Cli::command())),
     };
     match result {
         Ok(answer) => print(&answer),
@@ -249,8 +253,6 @@ const LONGEST_LOG: usize = 1_024;
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     /// The command lines of a help text, without what is said beside them.
