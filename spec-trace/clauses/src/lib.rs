@@ -192,7 +192,9 @@ pub fn get(id: &str) -> Result<&'static Clause, UnknownClause> {
 pub fn meant(asked: &str) -> Result<Vec<&'static Clause>, UnknownClause> {
     let wanted = asked.to_ascii_uppercase();
     let clauses = all().iter();
-    let meant: Vec<_> = clauses.filter(|it| covers(&wanted, it.id.as_str())).collect();
+    let meant: Vec<_> = clauses
+        .filter(|it| covers(&wanted, it.id.as_str()))
+        .collect();
     if meant.is_empty() {
         get(asked).map(|clause| vec![clause])
     } else {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
+use countersign_clauses::nearest;
 use countersign_lint::envelope::{Envelope, How, Mapping};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::bounds::Bounds;
@@ -76,6 +77,14 @@ impl Variant {
             .map_err(miette::Report::msg)?;
         let model = model.with(rules, reading);
         Ok(if self.literal { model.literal() } else { model })
+    }
+
+    /// The protocol, with what of it is left out or taken in another way.
+    pub fn named<T: Modelled>(&self) -> String {
+        let without = self.without.iter().map(|it| format!(" without {it}"));
+        let readings = self.readings.iter().map(|it| format!(" by {it}"));
+        let departs: String = without.chain(readings).collect();
+        format!("{}{departs}", T::NAME)
     }
 
     /// The command line that does `command` once more on this model.
@@ -218,11 +227,14 @@ fn no_guard<T: Modelled>(word: &str) -> String {
         Ok(_) => format!(
             "no guard of the model carries out {word}; `countersign clauses {word}` tells what does"
         ),
-        Err(unknown) => elsewhere(word).map_or_else(
+        Err(_) => elsewhere(word).map_or_else(
             || {
+                let clauses = countersign_clauses::all().iter();
+                let own = clauses.filter(|it| it.protocol == T::NAME);
+                let hint = nearest::hint(&nearest::ids(word, own.map(|it| it.id.as_str())));
                 let names: Vec<&str> = T::Guard::ROWS.iter().map(|row| row.name).collect();
                 format!(
-                    "{unknown}\nexpected a clause id, or one of the guards: {}",
+                    "unknown clause `{word}`{hint}\nexpected a clause id, or one of the guards: {}",
                     names.join(", ")
                 )
             },

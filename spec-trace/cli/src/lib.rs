@@ -23,5 +23,6 @@ mod scan;
 pub mod serve;
 pub mod show;
 pub mod table;
+pub mod terminal;
 pub mod verdicts;
 pub mod worth;

@@ -59,7 +59,10 @@ fn each_command_lists_its_own_formats_and_takes_no_other() {
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         let (_, of_format) = help.split_once("--format <FORMAT>").expect("an option");
         let said = of_format.split(']').nth(1).unwrap_or_default();
-        assert!(listed.ends_with(&format!("{}]", said.trim_start())), "{command}: {of_format}");
+        assert!(
+            listed.ends_with(&format!("{}]", said.trim_start())),
+            "{command}: {of_format}"
+        );
         for other in FORMATS.iter().filter(|it| !formats(&command).contains(*it)) {
             countersign(&[&command, "--format", other])
                 .assert()
@@ -75,7 +78,10 @@ fn each_command_lists_its_own_formats_and_takes_no_other() {
 fn a_format_before_the_command_is_taken_as_its_own() {
     let behind = printed(&["schema", "--format", "json"]);
     assert!(behind.starts_with('['));
-    for before in [&["--format", "json", "schema"][..], &["--format=json", "schema"]] {
+    for before in [
+        &["--format", "json", "schema"][..],
+        &["--format=json", "schema"],
+    ] {
         assert_eq!(printed(before), behind);
     }
     let refused = countersign(&["--format", "svg", "schema"]).assert().code(2);
@@ -117,6 +123,9 @@ fn bash_completes_commands_and_formats() {
         );
         bash(&["-c", &line])
     };
-    assert_eq!(complete("countersign findings --format ''"), "text json markdown\n");
+    assert_eq!(
+        complete("countersign findings --format ''"),
+        "text json markdown\n"
+    );
     assert_eq!(complete("countersign abl"), "ablate\n");
 }

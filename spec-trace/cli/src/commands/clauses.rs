@@ -15,6 +15,7 @@ use countersign_clauses::{Clause, Level, Role, all, meant, protocols};
 use crate::answer::{Answer, Format, Status};
 use crate::links::LINKS;
 use crate::show::words::between_words;
+use crate::terminal::Terminal;
 
 mod against;
 
@@ -291,10 +292,14 @@ fn totals(clauses: &[&Clause]) -> String {
     hanging("", &format!("{tally} (countersign clauses --gaps)"))
 }
 
-/// `head` and then `text`, broken between words so that no line is wider than [`WIDTH`] and none goes below the head.
+/// `head` and then `text`, broken between words so that no line is wider than [`WIDTH`] or the terminal and none goes below the head.
 pub(crate) fn hanging(head: &str, text: &str) -> String {
+    hanging_within(Terminal::of_stdout().at_most(WIDTH), head, text)
+}
+
+fn hanging_within(columns: usize, head: &str, text: &str) -> String {
     let indent = " ".repeat(head.chars().count());
-    let options = between_words(WIDTH)
+    let options = between_words(columns)
         .break_words(false)
         .initial_indent(head)
         .subsequent_indent(&indent);
@@ -309,7 +314,7 @@ mod tests {
     #[test]
     fn long_text_is_broken_between_words_and_hangs_below_its_start() {
         let words = "word ".repeat(30);
-        let text = hanging("head  ", &words);
+        let text = hanging_within(WIDTH, "head  ", &words);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2);
         assert!(lines[0].starts_with("head  word"));
@@ -320,8 +325,7 @@ mod tests {
     #[test]
     fn a_line_is_filled_to_the_last_column_and_no_further() {
         let filler = |length: usize| format!("{} end", "x".repeat(length - 4));
-        assert_eq!(hanging("", &filler(WIDTH - 1)).lines().count(), 1);
-        assert_eq!(hanging("", &filler(WIDTH)).lines().count(), 1);
-        assert_eq!(hanging("", &filler(WIDTH + 1)).lines().count(), 2);
+        let lines = |length| hanging_within(WIDTH, "", &filler(length)).lines().count();
+        assert_eq!([WIDTH - 1, WIDTH, WIDTH + 1].map(lines), [1, 1, 2]);
     }
 }

@@ -10,7 +10,7 @@ Examples:
   countersign completions bash > ~/.local/share/bash-completion/completions/countersign
   countersign completions zsh > ~/.zfunc/_countersign           in a folder of $fpath
   countersign completions fish > ~/.config/fish/completions/countersign.fish
-  countersign completions powershell >> $PROFILE
+  countersign completions powershell > countersign.ps1          to be named in $PROFILE
 
 The script is for the version that prints it.";
 

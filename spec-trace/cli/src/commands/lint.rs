@@ -21,9 +21,9 @@ use miette::IntoDiagnostic;
 use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::{Protocol, StreamFormat};
 use crate::findings::render;
-use crate::findings::text::Terminal;
 use crate::links::LINKS;
 use crate::progress::Progress;
+use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -18,6 +18,7 @@ use crate::answer::{
 };
 use crate::show::Drawing;
 use crate::show::words::printable;
+use crate::terminal::Terminal;
 
 pub mod ablate;
 pub mod check;
@@ -95,6 +96,22 @@ where
     format: F,
 }
 
+impl<F, A> In<F, A>
+where
+    F: ValueEnum + Default + PartialEq + Send + Sync + 'static,
+    A: clap::Args,
+{
+    /// The answer; what is for people is fitted to the terminal.
+    fn run(self, run: fn(&A, F) -> miette::Result<Answer>) -> miette::Result<Answer> {
+        let is_for_people = self.format == F::default();
+        let mut answer = run(&self.args, self.format)?;
+        if is_for_people {
+            answer.text = Terminal::of_stdout().fitted(&answer.text);
+        }
+        Ok(answer)
+    }
+}
+
 #[derive(Subcommand)]
 enum Command {
     /// Check the model, then compare model and executor on every edge (the default command)
@@ -144,24 +161,24 @@ pub fn main() -> ExitCode {
     let command = Cli::parse_from(format_last(std::env::args_os())).command;
     let result = match command {
         None => verify::run(&verify::Args::default(), FindingsFormat::Text),
-        Some(Command::Verify(it)) => verify::run(&it.args, it.format),
-        Some(Command::Check(it)) => check::run(&it.args, it.format),
-        Some(Command::Ablate(it)) => ablate::run(&it.args, it.format),
-        Some(Command::Worth(it)) => worth::run(&it.args, it.format),
-        Some(Command::Compare(it)) => compare::run(&it.args, it.format),
-        Some(Command::Readings(it)) => readings::run(&it.args, it.format),
-        Some(Command::Diff(it)) => diff::run(&it.args, it.format),
-        Some(Command::Smoke(it)) => smoke::run(&it.args, it.format),
-        Some(Command::Vectors(it)) => vectors::run(&it.args, it.format),
-        Some(Command::Replay(it)) => replay::run(&it.args, it.format),
-        Some(Command::Lint(it)) => lint::run(&it.args, it.format),
-        Some(Command::Record(it)) => record::run(&it.args, it.format),
-        Some(Command::Show(it)) => show::run(&it.args, it.format),
-        Some(Command::Clauses(it)) => clauses::run(&it.args, it.format),
-        Some(Command::Findings(it)) => findings::run(&it.args, it.format),
-        Some(Command::Report(it)) => report::run(&it.args, it.format),
+        Some(Command::Verify(it)) => it.run(verify::run),
+        Some(Command::Check(it)) => it.run(check::run),
+        Some(Command::Ablate(it)) => it.run(ablate::run),
+        Some(Command::Worth(it)) => it.run(worth::run),
+        Some(Command::Compare(it)) => it.run(compare::run),
+        Some(Command::Readings(it)) => it.run(readings::run),
+        Some(Command::Diff(it)) => it.run(diff::run),
+        Some(Command::Smoke(it)) => it.run(smoke::run),
+        Some(Command::Vectors(it)) => it.run(vectors::run),
+        Some(Command::Replay(it)) => it.run(replay::run),
+        Some(Command::Lint(it)) => it.run(lint::run),
+        Some(Command::Record(it)) => it.run(record::run),
+        Some(Command::Show(it)) => it.run(show::run),
+        Some(Command::Clauses(it)) => it.run(clauses::run),
+        Some(Command::Findings(it)) => it.run(findings::run),
+        Some(Command::Report(it)) => it.run(report::run),
+        // What these print is the same in each format, and not for people alone.
         Some(Command::Schema(it)) => schema::run(&it.args, it.format),
-        // What they print, a browser or a program reads; it is the same in each format.
         Some(Command::Explore(it)) => explore::run(&it.args),
         Some(Command::Serve(it)) => serve::run(&it.args),
         Some(Command::Completions(args)) => Ok(completions::run(&args, Cli::command())),

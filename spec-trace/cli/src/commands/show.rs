@@ -13,7 +13,8 @@ use crate::arguments::StreamFormat;
 use crate::show::run::Run;
 use crate::show::stream::Selection;
 use crate::show::words::printable;
-use crate::show::{Drawing, load};
+use crate::show::{Drawing, load, text};
+use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,8 +81,12 @@ pub fn run(args: &Args, drawing: Drawing) -> miette::Result<Answer> {
     };
     let mut runs = load::runs(&bytes, &name, selection).map_err(miette::Report::msg)?;
     let chosen = choose(&mut runs, args.run, drawing)?;
-    let drawn = drawing.of_one(&runs, chosen);
     let run = &runs[chosen];
+    let drawn = if drawing == Drawing::Text && args.out.is_none() {
+        text::render_within(run, Terminal::of_stdout().at_most(text::WIDTH))
+    } else {
+        drawing.of_one(&runs, chosen)
+    };
     let status = Status::Holds;
     let Some(out) = &args.out else {
         return Ok(Answer {
