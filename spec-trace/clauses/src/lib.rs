@@ -183,6 +183,32 @@ pub fn get(id: &str) -> Result<&'static Clause, UnknownClause> {
     }
 }
 
+/// The clauses that an id stands for, in the order of the documents: the one with it, or where it is that of a section all clauses of the
+/// section and those below it. Small letters will do.
+///
+/// # Errors
+///
+/// [`UnknownClause`], with the ids that look most like the one asked for.
+pub fn meant(asked: &str) -> Result<Vec<&'static Clause>, UnknownClause> {
+    let wanted = asked.to_ascii_uppercase();
+    let clauses = all().iter();
+    let meant: Vec<_> = clauses
+        .filter(|it| covers(&wanted, it.id.as_str()))
+        .collect();
+    if meant.is_empty() {
+        get(asked).map(|clause| vec![clause])
+    } else {
+        Ok(meant)
+    }
+}
+
+/// Whether an id is the one asked for, or lies in that section. The id of a section ends where a number does, so that section 6.1 is not also
+/// section 6.10.
+pub fn covers(asked: &str, id: &str) -> bool {
+    id.strip_prefix(asked)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
+}
+
 /// The names of the protocols, in the order of the documents.
 pub fn protocols() -> Vec<&'static str> {
     let mut names: Vec<&str> = all()
@@ -300,6 +326,33 @@ mod tests {
     fn the_same_id_twice_is_a_fault_that_names_it() {
         let text = document(&(entry("T-1", "MUST") + &entry("T-1", "MAY")));
         assert_eq!(fault(&text), "file.toml: the id T-1 is there twice");
+    }
+
+    #[test]
+    fn a_section_covers_whole_numbers_only() {
+        assert!(covers("DOC-A.8", "DOC-A.8-4"));
+        assert!(covers("DOC-6", "DOC-6.4.1-1"));
+        assert!(covers("DOC-A.8-4", "DOC-A.8-4"));
+        assert!(!covers("DOC-6.4.1-1", "DOC-6.4.1-10"));
+        assert!(!covers("DOC-6.3.4", "DOC-6.3.45-1"));
+        assert!(!covers("DOC-A.8-4", "DOC-A.8"));
+    }
+
+    #[test]
+    fn an_id_stands_for_its_clause_and_that_of_a_section_for_those_in_it() {
+        let ids = |asked: &str| -> Vec<&str> {
+            let meant = meant(asked).expect("known");
+            meant.iter().map(|it| it.id.as_str()).collect()
+        };
+        assert_eq!(ids("PA-1"), ["PA-1"]);
+        // What is no whole id is put together here, since ids are written in full wherever a clause is cited.
+        let section = format!("aaep-{}", "6.3.5");
+        assert_eq!(ids(&section), ["AAEP-6.3.5-1", "AAEP-6.3.5-2"]);
+        for unknown in ["6.3.45", "6.3.4-", ""] {
+            let unknown = meant(&format!("AAEP-{unknown}")).expect_err("unknown");
+            assert!(!unknown.nearest.is_empty());
+        }
+        assert!(meant("").is_err());
     }
 
     #[test]

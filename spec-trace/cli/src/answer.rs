@@ -1,18 +1,22 @@
 //! What every command answers with: a text for stdout and an exit status.
 
+use clap::ValueEnum;
+
 /// How a command prints its result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
+    #[default]
     Text,
     /// For programs: one JSON document.
     Json,
 }
 
 /// How a command prints a result that can be drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum PageFormat {
     /// For people.
+    #[default]
     Text,
     /// For programs: one JSON document.
     Json,
@@ -21,9 +25,10 @@ pub enum PageFormat {
 }
 
 /// How a command prints what is to be passed on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DocumentFormat {
     /// For people.
+    #[default]
     Text,
     /// For programs: one JSON document.
     Json,
@@ -32,9 +37,10 @@ pub enum DocumentFormat {
 }
 
 /// How a command prints its findings: as any command prints its result, or as a build server and a code host read them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum FindingsFormat {
     /// For people.
+    #[default]
     Text,
     /// For programs: one JSON document.
     Json,
@@ -45,9 +51,10 @@ pub enum FindingsFormat {
 }
 
 /// How a command prints what driving an implementation has come to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
     /// For people.
+    #[default]
     Text,
     /// For programs: one JSON document.
     Json,

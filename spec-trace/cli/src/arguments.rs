@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
+use countersign_clauses::nearest;
 use countersign_lint::envelope::{Envelope, How, Mapping};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::bounds::Bounds;
@@ -37,8 +38,8 @@ pub struct Taken {
     /// Take the text with the settings of this file, as `spec` prints one; --without and --reading change them further
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
-    /// Leave out the rules that carry out this clause, or the rule of this name (may be repeated); an unknown
-    /// name lists the rules
+    /// Leave out the rules that carry out this clause, or those of this section, or the rule of this name (may be
+    /// repeated); an unknown name lists the rules
     #[arg(long, value_name = "CLAUSE")]
     without: Vec<String>,
     /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
@@ -113,6 +114,20 @@ impl Variant {
         let reading = self.taken.reading(&changes, model.reading)?;
         let model = model.with(changes.rules, reading);
         Ok(if self.literal { model.literal() } else { model })
+    }
+
+    /// The protocol, with what of it is left out or taken in another way.
+    pub fn named<T: Modelled>(&self) -> String {
+        let Taken {
+            spec,
+            without,
+            readings,
+        } = &self.taken;
+        let spec = spec.iter().map(|it| format!(" as {}", it.display()));
+        let without = without.iter().map(|it| format!(" without {it}"));
+        let readings = readings.iter().map(|it| format!(" by {it}"));
+        let departs: String = spec.chain(without).chain(readings).collect();
+        format!("{}{departs}", T::NAME)
     }
 
     /// The command line that does `command` once more on this model.
@@ -229,13 +244,20 @@ pub fn specification<T: Modelled>(bounds: T::Bounds) -> miette::Result<Specifica
     Specification::new(bounds).map_err(miette::Report::msg)
 }
 
-/// The guards that a clause id or a guard's name stands for.
+/// The guards that the id of a clause or of a section stands for, or a guard's name.
 ///
 /// # Errors
 ///
-/// A clause that no guard carries out, a rule of another protocol, or a word that is neither.
+/// Clauses that no guard carries out, a rule of another protocol, or a word that is neither.
 pub fn guards<T: Modelled>(name_or_clause: &str) -> miette::Result<Vec<T::Guard>> {
-    let guards = T::Guard::named(name_or_clause);
+    let mut guards = T::Guard::named(name_or_clause);
+    for clause in countersign_clauses::meant(name_or_clause).unwrap_or_default() {
+        for guard in T::Guard::named(clause.id.as_str()) {
+            if !guards.contains(&guard) {
+                guards.push(guard);
+            }
+        }
+    }
     if guards.is_empty() {
         Err(miette::Report::msg(no_guard::<T>(name_or_clause)))
     } else {
@@ -245,23 +267,30 @@ pub fn guards<T: Modelled>(name_or_clause: &str) -> miette::Result<Vec<T::Guard>
 
 /// Why the protocol has no guard for this word.
 fn no_guard<T: Modelled>(word: &str) -> String {
-    match countersign_clauses::get(word) {
-        Ok(clause) if clause.protocol != T::NAME => {
+    match countersign_clauses::meant(word).as_deref() {
+        Ok([first, ..]) if first.protocol != T::NAME => {
+            let what = if first.id.as_str().eq_ignore_ascii_case(word) {
+                "clause"
+            } else {
+                "section"
+            };
             format!(
-                "{word} is a clause of {}, not of {}",
-                clause.protocol,
+                "{word} is a {what} of {}, not of {}",
+                first.protocol,
                 T::NAME
             )
         }
-        Ok(clause) => format!(
-            "no guard of the model carries out {0}; `countersign clauses {0}` tells what does",
-            clause.id
+        Ok(_) => format!(
+            "no guard of the model carries out {word}; `countersign clauses {word}` tells what does"
         ),
-        Err(unknown) => elsewhere(word).map_or_else(
+        Err(_) => elsewhere(word).map_or_else(
             || {
+                let clauses = countersign_clauses::all().iter();
+                let own = clauses.filter(|it| it.protocol == T::NAME);
+                let hint = nearest::hint(&nearest::ids(word, own.map(|it| it.id.as_str())));
                 let names: Vec<&str> = T::Guard::ROWS.iter().map(|row| row.name).collect();
                 format!(
-                    "{unknown}\nexpected a clause id, or one of the guards: {}",
+                    "unknown clause `{word}`{hint}\nexpected a clause id, or one of the guards: {}",
                     names.join(", ")
                 )
             },

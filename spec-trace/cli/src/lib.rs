@@ -24,5 +24,6 @@ pub mod serve;
 pub mod show;
 pub mod spec_file;
 pub mod table;
+pub mod terminal;
 pub mod verdicts;
 pub mod worth;

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use countersign_model::aaep::rules::Guard as AaepGuard;
 use countersign_model::pending_action::rules::Guard;
+use countersign_model::rules::Guards as _;
 use countersign_model::table::Tabled;
 use predicates::prelude::PredicateBooleanExt as _;
 use predicates::str::contains;
@@ -97,6 +99,91 @@ fn a_rule_left_out_is_shown_by_its_shortest_counterexample() {
         .stdout(contains(
             "again:  countersign check aaep --bounds small,confirmations=1 --without AAEP-6.3.4-3",
         ));
+}
+
+/// The verdict is the last line, whatever it is.
+#[test]
+fn a_check_ends_in_its_verdict() {
+    for (arguments, status, begins, ends) in [
+        (
+            &["pending-action", "--bounds", "small"][..],
+            0,
+            "pending-action holds: 12 properties, ",
+            " states",
+        ),
+        (
+            &["pending-action", "--bounds", "small,actions=1"],
+            3,
+            "pending-action is open: 12 properties not broken, ",
+            " states",
+        ),
+        (
+            &["aaep", "--bounds", ONE, "--without", "AAEP-6.3.4-3"],
+            1,
+            "aaep without AAEP-6.3.4-3 is broken: ",
+            " states",
+        ),
+    ] {
+        let output = countersign().arg("check").args(arguments).output();
+        let output = output.expect("the command runs");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let last = text.lines().last().unwrap_or_default();
+        assert_eq!(output.status.code(), Some(status), "{text}");
+        assert!(last.starts_with(begins) && last.ends_with(ends), "{text}");
+    }
+}
+
+/// What is for people fits into the terminal, and what is for programs is as it is.
+#[test]
+fn text_is_no_wider_than_the_terminal() {
+    let narrow = |arguments: &[&str]| {
+        let output = countersign().env("COLUMNS", "60").args(arguments).output();
+        String::from_utf8(output.expect("the command runs").stdout).expect("UTF-8")
+    };
+    let without = [
+        "check",
+        "aaep",
+        "--bounds",
+        ONE,
+        "--without",
+        "AAEP-6.3.4-3",
+    ];
+    for arguments in [
+        &without[..],
+        &["clauses", "AAEP-6.3.4-4"],
+        &["findings", "AQL-F2"],
+        &[
+            "worth",
+            "pending-action",
+            "PA-8",
+            "--bounds",
+            "small,actions=1",
+        ],
+    ] {
+        let text = narrow(arguments);
+        // A word alone may be longer.
+        let wide = text.lines().filter(|it| it.chars().count() > 60);
+        let wide: Vec<_> = wide.filter(|it| it.trim().contains(' ')).collect();
+        assert!(
+            !text.is_empty() && wide.is_empty(),
+            "{arguments:?}: {wide:?}"
+        );
+    }
+    let run = traces().join("runs/pending-action");
+    let run = fs::read_dir(run).expect("a folder").next().expect("a run");
+    let run = run.expect("an entry").path().display().to_string();
+    let widest = |columns: &str| {
+        let show = countersign()
+            .env("COLUMNS", columns)
+            .args(["show", &run])
+            .output();
+        let text = String::from_utf8(show.expect("the command runs").stdout).expect("UTF-8");
+        text.lines().map(|it| it.chars().count()).max()
+    };
+    assert!(widest("72") <= Some(72), "{:?}", widest("72"));
+    assert!(widest("300") <= Some(100));
+    let schema = narrow(&["schema", "driver"]);
+    assert!(serde_json::from_str::<Value>(&schema).is_ok(), "{schema}");
 }
 
 /// What breaks only after 13 steps, and after other properties, is not said to hold, for the whole graph was searched.
@@ -636,6 +723,80 @@ fn a_clause_leads_to_its_guard_its_branch_its_property_and_its_tests() {
     }
 }
 
+/// What is no whole id is put together, since ids are written in full wherever a clause is cited.
+fn section(number: &str) -> String {
+    format!("AAEP-{number}")
+}
+
+/// Wherever a clause is taken, a section stands for the clauses in it, and for no other whose number begins alike.
+#[test]
+fn a_section_stands_for_its_clauses_wherever_a_clause_is_taken() {
+    let document = answer(&["clauses", &section("6.3.5")]);
+    let ids: Vec<_> = list(&document).iter().map(|it| &it["id"]).collect();
+    assert_eq!(ids, ["AAEP-6.3.5-1", "AAEP-6.3.5-2"]);
+    countersign()
+        .args(["clauses", "aaep-6.3.5"])
+        .assert()
+        .code(0)
+        .stdout(contains("\nAAEP-6.3.5-1   MUST "))
+        .stdout(contains("\nAAEP-6.3.5-2  "));
+    let guards = |rule: &str| -> Vec<String> {
+        let worth = answer(&["worth", "aaep", rule, "--bounds", ONE, "--steps", "2"]);
+        let guards = list(&worth["rules"]).iter();
+        guards.map(|it| it["guard"].to_string()).collect()
+    };
+    let of_section = guards(&section("6.3.4"));
+    let mut of_clauses: Vec<_> = (1..=9)
+        .map(|number| section(&format!("6.3.4-{number}")))
+        .filter(|id| countersign_clauses::get(id).is_ok())
+        .filter(|id| !AaepGuard::named(id).is_empty())
+        .flat_map(|id| guards(&id))
+        .collect();
+    of_clauses.sort();
+    of_clauses.dedup();
+    assert!(of_section.len() > 4, "{of_section:?}");
+    let mut sorted = of_section.clone();
+    sorted.sort();
+    assert_eq!(sorted, of_clauses);
+    countersign()
+        .args(["compare", "aaep", "--a"])
+        .arg(format!("without:{},bounds:{ONE}", section("6.3.5")))
+        .arg("--b")
+        .arg(format!("without:AAEP-6.3.5-1,bounds:{ONE}"))
+        .assert()
+        .code(2)
+        .stderr(contains("a and b are the same setting"));
+    let found = answer(&["findings", &section("6.3.4")]);
+    assert!(list(&found).len() > 1, "{found}");
+    for finding in list(&found) {
+        let mut clauses = list(&finding["clauses"]).iter();
+        assert!(
+            clauses.any(|it| it.as_str().is_some_and(|it| it.starts_with("AAEP-6.3.4-"))),
+            "{finding}"
+        );
+    }
+}
+
+#[test]
+fn a_section_that_is_none_is_refused_with_the_nearest_ids() {
+    let (none, of_aaep) = (section("6.3.45"), section("6.3.4"));
+    let cases: [(&[&str], &str); 6] = [
+        (&["clauses", &none], "unknown clause"),
+        (&["check", "aaep", "--without", &none], "did you mean"),
+        (&["worth", "aaep", &none], "did you mean"),
+        (&["lint", "x.jsonl", "--only", &none], "did you mean"),
+        (&["findings", &none], "unknown clause"),
+        (
+            &["check", "mcp-aql", "--without", &of_aaep],
+            "is a section of aaep, not of mcp-aql",
+        ),
+    ];
+    for (arguments, message) in cases {
+        let refused = countersign().args(arguments).assert();
+        refused.code(2).stdout("").stderr(contains(message));
+    }
+}
+
 #[test]
 fn a_schema_is_printed_as_json() {
     let schema = answer(&["schema", "confirmation.reply"]);
@@ -646,7 +807,7 @@ fn a_schema_is_printed_as_json() {
 
 #[test]
 fn what_cannot_be_used_is_named_with_what_was_expected() {
-    let cases: [(&[&str], &str); 19] = [
+    let cases: [(&[&str], &str); 20] = [
         (&["check", "nonsense"], "possible values: aaep, mcp-aql"),
         (
             &["check", "aaep", "--bounds", "huge"],
@@ -676,6 +837,11 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         (
             &["check", "mcp-aql", "--without", "AQL-3.3-1"],
             "no guard of the model carries out AQL-3.3-1",
+        ),
+        // The nearest are of the protocol in question.
+        (
+            &["check", "pending-action", "--without", "AAEP-8"],
+            "did you mean PA-8",
         ),
         (
             &["check", "mcp-aql", "--reading", "late-reply=by-claim"],

@@ -228,9 +228,7 @@ fn other_commands_refuse_the_formats_of_findings() {
                 .args(["--format", format])
                 .assert()
                 .code(2)
-                .stderr(predicates::str::contains(
-                    "is not for this command: it prints text or json",
-                ));
+                .stderr(predicates::str::contains("[possible values: text, json]"));
         }
     }
 }

@@ -8,7 +8,8 @@ use assert_cmd::Command;
 use countersign_cli::show::Drawing;
 use countersign_cli::show::run::{Run, Weight};
 use countersign_cli::show::stream::Selection;
-use countersign_cli::show::{load, words};
+use countersign_cli::show::{finding, load, words};
+use countersign_findings::run::in_words;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
 use serde_json::{Value, json};
@@ -197,6 +198,91 @@ fn a_step_says_what_became_of_the_confirmations() {
     );
 }
 
+/// Each finding is drawn: every case with its steps, and what each passage, guarantee and the mended wording say of it.
+#[test]
+fn what_shows_a_finding_is_drawn_with_what_each_passage_says() {
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for flaw in countersign_findings::all() {
+        let runs = finding::runs(flaw).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(runs.len(), flaw.cases.len(), "{}", flaw.id);
+        for (run, case) in runs.iter().zip(&flaw.cases) {
+            let lines: Vec<&str> = case
+                .run
+                .lines()
+                .filter(|it| !it.trim().is_empty())
+                .collect();
+            assert_eq!(run.steps.len(), lines.len(), "{}", run.title);
+            let said = case.judged.iter().chain(&case.broken);
+            let mut said: Vec<_> = said.map(|(name, said)| (name.as_str(), said)).collect();
+            said.extend(
+                case.repaired
+                    .iter()
+                    .map(|said| ("the mended wording", said)),
+            );
+            let text = Drawing::Text.of(run);
+            let page = Drawing::Html.of(run);
+            let widest = text.lines().map(words::width).max();
+            assert!(widest <= Some(100), "{}: {widest:?}", run.title);
+            for (name, verdict) in &said {
+                let told = format!("{name}: {}", in_words(verdict));
+                assert!(
+                    flat(&text).contains(&flat(&told)),
+                    "{}: {told}\n{text}",
+                    run.title
+                );
+                assert!(
+                    page.contains(&told) || told.contains(['<', '"', '\'', '&']),
+                    "{told}"
+                );
+                let Some((_, number)) = verdict.split_once(' ') else {
+                    continue;
+                };
+                let step = &run.steps[number.parse::<usize>().expect("a number") - 1];
+                let messages = step.findings.iter().map(|it| &run.findings[*it].message);
+                assert!(
+                    messages.into_iter().any(|it| it.contains(name)),
+                    "{}: {name}",
+                    run.title
+                );
+                // Whoever finds nothing wrong says it beside the step.
+                let is_wrong = step.weight(run) == Some(Weight::Violation);
+                let right = said.iter().filter(|(_, it)| is_wrong && *it == "right");
+                for (other, _) in right {
+                    assert!(
+                        step.notes.iter().any(|it| it.contains(other)),
+                        "{}: {other}",
+                        run.title
+                    );
+                }
+            }
+            for format in [Drawing::Json, Drawing::Mermaid, Drawing::Svg] {
+                assert!(!format.of(run).is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_finding_is_drawn_by_its_id_and_needs_no_file() {
+    insta::assert_snapshot!(printed(&["show", "--finding", "aaep-f2"]));
+    let second = printed(&["show", "--finding", "AAEP-F2", "--run", "2"]);
+    assert!(second.contains("AAEP-F2 case 2 of 4"), "{second}");
+    for (arguments, complaint) in [
+        (
+            &["show", "--finding", "AAEP-F222"][..],
+            "did you mean AAEP-F22",
+        ),
+        (
+            &["show", "--finding", "AAEP-F2", "x.json"],
+            "cannot be used with",
+        ),
+        (&["show"], "required arguments were not provided"),
+    ] {
+        let refused = countersign(arguments).assert().code(2);
+        refused.stdout("").stderr(contains(complaint));
+    }
+}
+
 // What a file is taken for.
 
 #[test]
@@ -372,7 +458,7 @@ fn only_show_draws() {
         refused
             .code(2)
             .stdout("")
-            .stderr(contains("is not for this command"));
+            .stderr(contains("[possible values: text, json]"));
     }
 }
 

@@ -32,6 +32,17 @@ impl Step {
         self.get(name) == text
     }
 
+    /// Its time of day, as in `10:00:05` or `10:00:05.250`.
+    pub fn time(&self) -> String {
+        let (seconds, fraction) = (self.at / 1000, self.at % 1000);
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let fraction = match fraction {
+            0 => String::new(),
+            _ => format!(".{fraction:03}"),
+        };
+        format!("{hours:02}:{minutes:02}:{seconds:02}{fraction}")
+    }
+
     /// Whether a member is there.
     pub fn has(&self, name: &str) -> bool {
         self.members.contains_key(name)
@@ -107,12 +118,7 @@ impl Run {
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, step) in self.steps() {
-            let (seconds, fraction) = (step.at / 1000, step.at % 1000);
-            let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-            write!(f, "{number}. {hours:02}:{minutes:02}:{seconds:02}")?;
-            if fraction != 0 {
-                write!(f, ".{fraction:03}")?;
-            }
+            write!(f, "{number}. {}", step.time())?;
             for (name, value) in &step.members {
                 match value.as_str() {
                     Some(text) => write!(f, " {name}={text}")?,
@@ -164,6 +170,16 @@ impl fmt::Display for Verdict {
             Self::Wrong(step) => write!(f, "wrong {step}"),
             Self::Lacks(step) => write!(f, "lacks {step}"),
         }
+    }
+}
+
+/// What is said of a run in words: of `wrong 4` that step 4 is wrong.
+pub fn in_words(said: &str) -> String {
+    match said.split_once(' ') {
+        Some(("wrong", step)) => format!("step {step} is wrong"),
+        Some((_, step)) => format!("step {step} lacks what it wants"),
+        None if said == "silent" => "says nothing of it".to_owned(),
+        None => "nothing is wrong".to_owned(),
     }
 }
 

@@ -16,10 +16,11 @@ use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::{IntoDiagnostic, WrapErr};
 
-use crate::answer::{Answer, Format};
+use crate::answer::{Answer, Format, Status};
 use crate::arguments::{Protocol, Variant, specification};
 use crate::progress::Progress;
 use crate::table::{self, Align, grouped};
+use crate::terminal::{HOLDS, IS_BROKEN, IS_OPEN};
 use crate::verdicts::{check_json, check_status, level, property_text, unmet};
 
 const EXAMPLES: &str = "\
@@ -38,6 +39,8 @@ of each property, and ends at 10,000,000 states (less than a minute, about a gig
 --full nowhere. Of what a search that was cut did not break it says `not broken within N steps, M
 states`: none of these states breaks it, and they are all that runs of up to N steps lead to, and
 some more.
+
+The last line is the verdict: what was checked holds, is broken, or is open.
 
 Exit status: 0 all hold, and all that has to be possible was seen; 1 something is broken; 3
 nothing is broken, but the search was cut or something was not seen.
@@ -104,6 +107,7 @@ fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
                 again.push_str(" --full");
             }
             text.push_str(&counterexamples(&model, &again, &report));
+            let _ = writeln!(text, "\n{}", in_short(&args.variant.named::<T>(), &report));
             Answer { text, status }
         }
     })
@@ -197,6 +201,40 @@ fn verdict(property: &PropertyVerdict, report: &CheckReport) -> String {
     }
 }
 
+/// The verdict on all of them, in a line.
+fn in_short(name: &str, report: &CheckReport) -> String {
+    let count = |kind| {
+        report
+            .properties
+            .iter()
+            .filter(|it| it.kind == kind)
+            .count()
+    };
+    let unmet = |kind| unmet(report, kind).count();
+    let (always, sometimes) = (count(Kind::Always), count(Kind::Sometimes));
+    let states = grouped(report.unique_states as u64);
+    match check_status(report) {
+        Status::Holds => {
+            format!("{name}{HOLDS}{always} properties, {sometimes} seen, {states} states")
+        }
+        Status::Violated => {
+            let broken = unmet(Kind::Always);
+            format!("{name}{IS_BROKEN}{broken} of {always} properties, {states} states")
+        }
+        Status::Unusable | Status::Inconclusive => {
+            let how_far = if report.exhaustive {
+                format!("{states} states")
+            } else {
+                format!("cut at {} steps, {states} states", report.depth)
+            };
+            let seen = sometimes - unmet(Kind::Sometimes);
+            format!(
+                "{name}{IS_OPEN}{always} properties not broken, {seen} of {sometimes} seen, {how_far}"
+            )
+        }
+    }
+}
+
 /// The counterexamples that say most in full: those that tell what the rules left out are for, or else the shortest. The
 /// others are named; `--format json` and `--save` have every run.
 fn counterexamples<T: Modelled>(
@@ -263,7 +301,6 @@ mod tests {
     use std::borrow::Cow;
 
     use super::*;
-    use crate::answer::Status;
 
     /// The report of a search of 2,345 states and 7 steps that found two properties so.
     fn report(exhaustive: bool, never_broken: bool, seen: bool) -> CheckReport {
@@ -330,6 +367,21 @@ mod tests {
                 .map(|property| verdict(property, &report))
                 .collect();
             assert_eq!(verdicts, said);
+            let short = in_short("aaep", &report);
+            let expected = match status {
+                Status::Holds => "aaep holds: 1 properties, 1 seen, 1,234 states".to_owned(),
+                Status::Violated => "aaep is broken: 1 of 1 properties, 1,234 states".to_owned(),
+                Status::Unusable | Status::Inconclusive => {
+                    let (seen, cut) = (
+                        u8::from(seen),
+                        if exhaustive { "" } else { "cut at 7 steps, " },
+                    );
+                    format!(
+                        "aaep is open: 1 properties not broken, {seen} of 1 seen, {cut}1,234 states"
+                    )
+                }
+            };
+            assert_eq!(short, expected);
             assert_eq!(check_status(&report), status, "{said:?}");
             let document = check_json("aaep", "small", &report, 1.0);
             let properties = document["properties"].as_array().expect("a list");

@@ -10,11 +10,12 @@ use textwrap::fill;
 
 use countersign_clauses::coverage::{self, Tally};
 use countersign_clauses::links::{self, Kind, Link};
-use countersign_clauses::{Clause, Level, Role, all, get, protocols};
+use countersign_clauses::{Clause, Level, Role, all, meant, protocols};
 
 use crate::answer::{Answer, Format, Status};
 use crate::links::{LINKS, readings};
 use crate::show::words::between_words;
+use crate::terminal::Terminal;
 
 mod against;
 
@@ -25,6 +26,7 @@ const EXAMPLES: &str = "\
 Examples:
   countersign clauses                                   all of them, with what covers each
   countersign clauses PA-5                              one, with all that hangs on it
+  countersign clauses aaep-6.3.4                        those of a section, with what covers each
   countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why
   countersign clauses --against my-copy                 each beside its passage; what has changed
   countersign clauses PA-5 --against my-copy            one beside its passage";
@@ -33,7 +35,7 @@ Examples:
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Explain this clause, such as AAEP-6.3.4-4
+    /// Explain this clause, such as AAEP-6.3.4-4, or list those of a section (an id without its last number)
     pub id: Option<String>,
     /// Only the clauses that nothing checks, and the reasons where there are any
     #[arg(long, conflicts_with = "id")]
@@ -60,7 +62,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     }
     let text = match format {
         Format::Json => json(&clauses),
-        Format::Text if args.id.is_some() => clauses.iter().map(|clause| explain(clause)).collect(),
+        Format::Text if args.id.is_some() && clauses.len() == 1 => explain(clauses[0]),
         Format::Text if args.gaps => render_gaps(&clauses),
         Format::Text => render_list(&clauses),
     };
@@ -71,8 +73,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 /// The clauses that the arguments ask for, in the order of the documents.
 fn selected(args: &Args) -> miette::Result<Vec<&'static Clause>> {
     if let Some(id) = &args.id {
-        let clause = get(&id.to_ascii_uppercase()).map_err(miette::Report::msg)?;
-        return Ok(vec![clause]);
+        return meant(id).map_err(miette::Report::msg);
     }
     if let Some(protocol) = &args.protocol
         && !protocols().contains(&protocol.as_str())
@@ -301,10 +302,14 @@ fn totals(clauses: &[&Clause]) -> String {
     hanging("", &format!("{tally} (countersign clauses --gaps)"))
 }
 
-/// `head` and then `text`, broken between words so that no line is wider than [`WIDTH`] and none goes below the head.
+/// `head` and then `text`, broken between words so that no line is wider than [`WIDTH`] or the terminal and none goes below the head.
 pub(crate) fn hanging(head: &str, text: &str) -> String {
+    hanging_within(Terminal::of_stdout().at_most(WIDTH), head, text)
+}
+
+fn hanging_within(columns: usize, head: &str, text: &str) -> String {
     let indent = " ".repeat(head.chars().count());
-    let options = between_words(WIDTH)
+    let options = between_words(columns)
         .break_words(false)
         .initial_indent(head)
         .subsequent_indent(&indent);
@@ -319,7 +324,7 @@ mod tests {
     #[test]
     fn long_text_is_broken_between_words_and_hangs_below_its_start() {
         let words = "word ".repeat(30);
-        let text = hanging("head  ", &words);
+        let text = hanging_within(WIDTH, "head  ", &words);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2);
         assert!(lines[0].starts_with("head  word"));
@@ -330,8 +335,7 @@ mod tests {
     #[test]
     fn a_line_is_filled_to_the_last_column_and_no_further() {
         let filler = |length: usize| format!("{} end", "x".repeat(length - 4));
-        assert_eq!(hanging("", &filler(WIDTH - 1)).lines().count(), 1);
-        assert_eq!(hanging("", &filler(WIDTH)).lines().count(), 1);
-        assert_eq!(hanging("", &filler(WIDTH + 1)).lines().count(), 2);
+        let lines = |length| hanging_within(WIDTH, "", &filler(length)).lines().count();
+        assert_eq!([WIDTH - 1, WIDTH, WIDTH + 1].map(lines), [1, 1, 2]);
     }
 }

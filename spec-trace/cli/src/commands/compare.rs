@@ -38,10 +38,10 @@ Examples:
   countersign compare mcp-aql --b spec:changed.toml          a changed file of `spec`
   countersign compare mcp-aql --a bounds:small,crash=1 --b bounds:small,crash=1,without:AQL-4.1-6
 
-A setting is a list with commas: without:RULE leaves out the rules that carry out a clause, or the
-rule of that name; reading:NAME=WAY takes an ambiguous passage in another way; spec:FILE takes the
-settings of a file, as `spec` prints one; bounds:NAME says how far the model goes, with changes to
-it. Where nothing is said, the text stands as it is.
+A setting is a list with commas: without:RULE leaves out the rules that carry out a clause, those of
+a section, or the rule of that name; reading:NAME=WAY takes an ambiguous passage in another way;
+spec:FILE takes the settings of a file, as `spec` prints one; bounds:NAME says how far the model
+goes, with changes to it. Where nothing is said, the text stands as it is.
 
 What is allowed under one and not under the other is told by the shortest run that a party of the
 one can have and no party of the other: requests and outputs alone count. A vector changes where a

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use countersign_findings::run::Run;
+use countersign_findings::run::{Run, in_words};
 use countersign_findings::together::{Conflict, Together, Unkept, together};
 use countersign_findings::{self as findings, Finding, Kind, Refuted, Severity, ShownBy};
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   countersign findings                            all of them, by protocol
   countersign findings AQL-F2                     one, with what shows it and a mended wording
+  countersign findings AQL-4.1-3                  those that concern a clause, or a section
   countersign findings AQL-F2 --format markdown   the same, for the tracker of the document
   countersign findings --protocol aaep --format json
   countersign findings --refuted                  what looked like one, and the passage against it
@@ -25,7 +26,7 @@ Examples:
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Explain this finding, such as AAEP-F5
+    /// Explain this finding, such as AAEP-F5, or list those that concern this clause or section
     id: Option<String>,
     /// Only the findings on this protocol
     #[arg(long, value_enum, conflicts_with = "id")]
@@ -43,7 +44,7 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// An unknown finding, with the ids that look most like it.
+/// An unknown finding, clause or section, with the ids that look most like it.
 pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
     let is_wanted = |protocol: &str| {
         args.protocol.is_none_or(|it| {
@@ -66,7 +67,7 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
         return repaired(&is_wanted, format);
     }
     let found: Vec<&Finding> = match &args.id {
-        Some(id) => vec![findings::get(id).map_err(miette::Report::msg)?],
+        Some(id) => asked(id)?,
         None => findings::all()
             .iter()
             .filter(|it| is_wanted(it.protocol()))
@@ -75,10 +76,21 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
     let text = match format {
         DocumentFormat::Json => return Ok(Answer::json(&documents(&found), status)),
         DocumentFormat::Markdown => found.iter().map(|it| markdown(it)).collect(),
-        DocumentFormat::Text if args.id.is_some() => found.iter().map(|it| explain(it)).collect(),
+        DocumentFormat::Text if args.id.is_some() && found.len() == 1 => explain(found[0]),
         DocumentFormat::Text => list(&found),
     };
     Ok(Answer { text, status })
+}
+
+/// The finding with this id, or those that concern the clause or section with it.
+fn asked(id: &str) -> miette::Result<Vec<&'static Finding>> {
+    if id.to_ascii_uppercase().contains("-F") {
+        let finding = findings::get(id).map_err(miette::Report::msg)?;
+        return Ok(vec![finding]);
+    }
+    let meant = countersign_clauses::meant(id).map_err(miette::Report::msg)?;
+    let concerns = |finding: &&Finding| meant.iter().any(|it| finding.clauses.contains(&it.id));
+    Ok(findings::all().iter().filter(concerns).collect())
 }
 
 /// The findings, each with whether a test executes what shows it.
@@ -179,16 +191,6 @@ fn cases(finding: &Finding) -> String {
     text
 }
 
-/// `wrong 4` in words.
-fn in_words(said: &str) -> String {
-    match said.split_once(' ') {
-        Some(("wrong", step)) => format!("step {step} is wrong"),
-        Some((_, step)) => format!("step {step} lacks what it wants"),
-        None if said == "silent" => "says nothing of it".to_owned(),
-        None => "nothing is wrong".to_owned(),
-    }
-}
-
 /// A line for each, and how many there are of each severity.
 fn list(found: &[&Finding]) -> String {
     let mut text = String::new();
@@ -242,6 +244,9 @@ fn explain(finding: &Finding) -> String {
     text += "\nA wording that mends it\n";
     text += &hanging("  ", &finding.repair);
     text += &cases(finding);
+    if !finding.cases.is_empty() {
+        let _ = writeln!(text, "\nDrawn: countersign show --finding {}", finding.id);
+    }
     text += "\nWhat a model has to hold to show it\n";
     text += &hanging("  ", &finding.modelled);
     text += "\nThe clauses that it concerns\n";

@@ -21,9 +21,9 @@ use miette::IntoDiagnostic;
 use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::{Protocol, StreamFormat};
 use crate::findings::render;
-use crate::findings::text::Terminal;
 use crate::links::LINKS;
 use crate::progress::Progress;
+use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -107,7 +107,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub since: Option<Timestamp>,
 
-    /// Judge this clause alone, or with the beginning of an id all clauses below it (may be repeated)
+    /// Judge this clause alone, or all clauses of this section (may be repeated)
     #[arg(long, value_name = "CLAUSE", value_parser = parse_clause)]
     pub only: Vec<String>,
 

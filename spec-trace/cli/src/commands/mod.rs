@@ -3,12 +3,12 @@
 //! Each command is a module with an `Args` struct and a `run` that returns what to print and how it went. Nothing below
 //! this module prints to stdout or ends the process.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_live::recorder::Url;
 use miette::miette;
@@ -18,11 +18,13 @@ use crate::answer::{
 };
 use crate::show::Drawing;
 use crate::show::words::printable;
+use crate::terminal::Terminal;
 
 pub mod ablate;
 pub mod check;
 pub mod clauses;
 pub mod compare;
+pub mod completions;
 pub mod diff;
 pub mod diff_http;
 pub mod explore;
@@ -79,199 +81,113 @@ Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable inpu
     after_help = EXAMPLES
 )]
 struct Cli {
-    /// How to print the result
-    #[arg(long, global = true, value_enum, default_value_t = Rendering::Text)]
-    format: Rendering,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-/// Every value of `--format`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Rendering {
-    /// For people
-    Text,
-    /// For programs: one JSON document
-    Json,
-    /// For build servers: a test report in XML, with a case for each clause or property (lint, verify, diff)
-    Junit,
-    /// For code hosts: SARIF 2.1.0 (lint, verify, diff)
-    Sarif,
-    /// For the tracker of a document (findings)
-    Markdown,
-    /// A sequence diagram for Markdown (show)
-    Mermaid,
-    /// A picture (show)
-    Svg,
-    /// A page (show, diff, worth, report --matrix)
-    Html,
+/// What a command takes, and in which of its formats it prints the result.
+#[derive(clap::Args)]
+struct In<F, A>
+where
+    F: ValueEnum + Default + Send + Sync + 'static,
+    A: clap::Args,
+{
+    #[command(flatten)]
+    args: A,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    format: F,
 }
 
-impl Rendering {
-    /// The format, for a command that prints a result.
-    fn printed(self) -> Format {
-        match self {
-            Self::Text => Format::Text,
-            Self::Json => Format::Json,
-            Self::Junit | Self::Sarif | Self::Markdown | Self::Mermaid | Self::Svg | Self::Html => {
-                self.refuse("it prints text or json")
-            }
+impl<F, A> In<F, A>
+where
+    F: ValueEnum + Default + PartialEq + Send + Sync + 'static,
+    A: clap::Args,
+{
+    /// The answer; what is for people is fitted to the terminal.
+    fn run(self, run: fn(&A, F) -> miette::Result<Answer>) -> miette::Result<Answer> {
+        let is_for_people = self.format == F::default();
+        let mut answer = run(&self.args, self.format)?;
+        if is_for_people {
+            answer.text = Terminal::of_stdout().fitted(&answer.text);
         }
-    }
-
-    /// The format, for a command that finds faults.
-    fn found(self) -> FindingsFormat {
-        match self {
-            Self::Text => FindingsFormat::Text,
-            Self::Json => FindingsFormat::Json,
-            Self::Junit => FindingsFormat::Junit,
-            Self::Sarif => FindingsFormat::Sarif,
-            Self::Markdown | Self::Mermaid | Self::Svg | Self::Html => {
-                self.refuse("it prints text, json, junit or sarif")
-            }
-        }
-    }
-
-    /// The format, for a command that drives an implementation.
-    fn reported(self) -> ReportFormat {
-        match self {
-            Self::Text => ReportFormat::Text,
-            Self::Json => ReportFormat::Json,
-            Self::Junit => ReportFormat::Junit,
-            Self::Sarif => ReportFormat::Sarif,
-            Self::Html => ReportFormat::Html,
-            Self::Markdown | Self::Mermaid | Self::Svg => {
-                self.refuse("it prints text, json, junit, sarif or html")
-            }
-        }
-    }
-
-    /// The format, for the command that draws.
-    fn drawn(self) -> Drawing {
-        match self {
-            Self::Text => Drawing::Text,
-            Self::Json => Drawing::Json,
-            Self::Mermaid => Drawing::Mermaid,
-            Self::Svg => Drawing::Svg,
-            Self::Html => Drawing::Html,
-            Self::Junit | Self::Sarif | Self::Markdown => {
-                self.refuse("it draws text, json, mermaid, svg or html")
-            }
-        }
-    }
-
-    /// The format, for a command whose answers are passed on.
-    fn documented(self) -> DocumentFormat {
-        match self {
-            Self::Text => DocumentFormat::Text,
-            Self::Json => DocumentFormat::Json,
-            Self::Markdown => DocumentFormat::Markdown,
-            Self::Junit | Self::Sarif | Self::Mermaid | Self::Svg | Self::Html => {
-                self.refuse("it prints text, json or markdown")
-            }
-        }
-    }
-
-    /// The format, for a command whose result can be drawn.
-    fn pictured(self) -> PageFormat {
-        match self {
-            Self::Text => PageFormat::Text,
-            Self::Json => PageFormat::Json,
-            Self::Html => PageFormat::Html,
-            Self::Junit | Self::Sarif | Self::Markdown | Self::Mermaid | Self::Svg => {
-                self.refuse("it prints text, json or html")
-            }
-        }
-    }
-
-    /// Ends the process as any wrong usage does.
-    fn refuse(self, instead: &str) -> ! {
-        let value = self.to_possible_value();
-        let name = value.as_ref().map_or("", |value| value.get_name());
-        let message = format!("--format {name} is not for this command: {instead}");
-        Cli::command()
-            .error(ErrorKind::ArgumentConflict, message)
-            .exit()
+        Ok(answer)
     }
 }
 
 #[derive(Subcommand)]
 enum Command {
     /// Check the model, then compare model and executor on every edge (the default command)
-    Verify(verify::Args),
+    Verify(In<FindingsFormat, verify::Args>),
     /// Check a protocol's model: each property, with counterexamples as numbered steps
-    Check(check::Args),
+    Check(In<Format, check::Args>),
     /// Leave out each rule in turn: what breaks, and the shortest run that shows it
-    Ablate(ablate::Args),
+    Ablate(In<Format, ablate::Args>),
     /// Draw up what each rule is worth: rule by guarantee, and which rules guarantee what, alone and in pairs
-    Worth(worth::Args),
+    Worth(In<PageFormat, worth::Args>),
     /// List the places of a text that can be taken in more than one way, and what each way costs
-    Readings(readings::Args),
+    Readings(In<Format, readings::Args>),
     /// Print the settings of a text, its readings, rules and numbers, as a file to change
-    Spec(spec::Args),
+    Spec(In<Format, spec::Args>),
     /// Set two settings of a text beside each other: what only one allows, breaks, or has the suite find
-    Compare(compare::Args),
+    Compare(In<Format, compare::Args>),
     /// Judge recordings: AAEP streams, and transcripts of the other protocols
-    Lint(lint::Args),
+    Lint(In<FindingsFormat, lint::Args>),
     /// Drive an implementation in any language: the shortest run for each rule that it breaks
-    Diff(Box<diff::Args>),
+    Diff(Box<In<ReportFormat, diff::Args>>),
     /// Check the plug of an implementation, before anything is said of the implementation
-    Smoke(smoke::Args),
+    Smoke(In<Format, smoke::Args>),
     /// Write the suite that `diff` plays first as test vectors for any language
-    Vectors(vectors::Args),
+    Vectors(In<Format, vectors::Args>),
     /// Run a vector, or a run that `diff` has kept, again
-    Replay(replay::Args),
+    Replay(In<ReportFormat, replay::Args>),
     /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
-    Show(show::Args),
+    Show(In<Drawing, show::Args>),
     /// Walk through a protocol's model in a browser
-    Explore(explore::Args),
+    Explore(In<Format, explore::Args>),
     /// List the clauses, or explain one: level, gist, source, and what states, carries out and tests it
-    Clauses(clauses::Args),
+    Clauses(In<Format, clauses::Args>),
     /// List where the source documents are at odds with themselves, or explain one: witness and a wording that mends it
-    Findings(findings::Args),
+    Findings(In<DocumentFormat, findings::Args>),
     /// Write the traceability of all clauses as a page and as JSON
-    Report(report::Args),
+    Report(In<Format, report::Args>),
     /// Print a JSON Schema of the wire format
-    Schema(schema::Args),
+    Schema(In<Format, schema::Args>),
     /// Run the reference as a live implementation
-    Serve(serve::Args),
+    Serve(In<Format, serve::Args>),
     /// Record what passes between a live AAEP producer and its subscribers
-    Record(record::Args),
+    Record(In<Format, record::Args>),
+    /// Print what a shell needs to complete commands, options and their values
+    Completions(completions::Args),
 }
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let command = cli
-        .command
-        .unwrap_or_else(|| Command::Verify(verify::Args::default()));
+    let command = Cli::parse_from(format_last(std::env::args_os())).command;
     let result = match command {
-        Command::Verify(args) => verify::run(&args, cli.format.found()),
-        Command::Check(args) => check::run(&args, cli.format.printed()),
-        Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
-        Command::Worth(args) => worth::run(&args, cli.format.pictured()),
-        Command::Spec(args) => spec::run(&args, cli.format.printed()),
-        Command::Compare(args) => compare::run(&args, cli.format.printed()),
-        Command::Readings(args) => readings::run(&args, cli.format.printed()),
-        Command::Diff(args) => diff::run(&args, cli.format.reported()),
-        Command::Smoke(args) => smoke::run(&args, cli.format.printed()),
-        Command::Vectors(args) => vectors::run(&args, cli.format.printed()),
-        Command::Replay(args) => replay::run(&args, cli.format.reported()),
-        Command::Lint(args) => lint::run(&args, cli.format.found()),
-        Command::Record(args) => record::run(&args, cli.format.printed()),
-        Command::Show(args) => show::run(&args, cli.format.drawn()),
-        Command::Explore(args) => {
-            cli.format.printed();
-            explore::run(&args)
-        }
-        Command::Clauses(args) => clauses::run(&args, cli.format.printed()),
-        Command::Findings(args) => findings::run(&args, cli.format.documented()),
-        Command::Report(args) => report::run(&args, cli.format.printed()),
-        Command::Schema(args) => schema::run(&args, cli.format.printed()),
-        Command::Serve(args) => {
-            cli.format.printed();
-            serve::run(&args)
-        }
+        None => verify::run(&verify::Args::default(), FindingsFormat::Text),
+        Some(Command::Verify(it)) => it.run(verify::run),
+        Some(Command::Check(it)) => it.run(check::run),
+        Some(Command::Ablate(it)) => it.run(ablate::run),
+        Some(Command::Worth(it)) => it.run(worth::run),
+        Some(Command::Compare(it)) => it.run(compare::run),
+        Some(Command::Readings(it)) => it.run(readings::run),
+        Some(Command::Diff(it)) => it.run(diff::run),
+        Some(Command::Smoke(it)) => it.run(smoke::run),
+        Some(Command::Vectors(it)) => it.run(vectors::run),
+        Some(Command::Replay(it)) => it.run(replay::run),
+        Some(Command::Lint(it)) => it.run(lint::run),
+        Some(Command::Record(it)) => it.run(record::run),
+        Some(Command::Show(it)) => it.run(show::run),
+        Some(Command::Clauses(it)) => it.run(clauses::run),
+        Some(Command::Findings(it)) => it.run(findings::run),
+        Some(Command::Report(it)) => it.run(report::run),
+        // What these print is the same in each format, and not for people alone.
+        Some(Command::Schema(it)) => schema::run(&it.args, it.format),
+        Some(Command::Spec(it)) => spec::run(&it.args, it.format),
+        Some(Command::Explore(it)) => explore::run(&it.args),
+        Some(Command::Serve(it)) => serve::run(&it.args),
+        Some(Command::Completions(args)) => Ok(completions::run(&args, Cli::command())),
     };
     match result {
         Ok(answer) => print(&answer),
@@ -282,6 +198,22 @@ pub fn main() -> ExitCode {
             ExitCode::from(Status::Unusable.code())
         }
     }
+}
+
+/// The command line with the command before its `--format`: behind the name of the program, that may stand first, and alone it is that of
+/// the main job.
+fn format_last(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<_> = arguments.into_iter().collect();
+    let words = match arguments.get(1).and_then(|it| it.to_str()) {
+        Some("--format") => 2,
+        Some(first) if first.starts_with("--format=") => 1,
+        Some(_) | None => return arguments,
+    };
+    match arguments.get_mut(1..words + 2) {
+        Some(first) => first.rotate_right(1),
+        None => arguments.insert(1, "verify".into()),
+    }
+    arguments
 }
 
 /// Writes the answer. A reader that has gone away (`countersign … | head`) is no error.
@@ -355,6 +287,26 @@ mod tests {
         alone
             .map(|line| line.split_whitespace().collect())
             .collect()
+    }
+
+    #[test]
+    fn a_format_may_stand_before_the_command() {
+        let last = |line: &str| {
+            let words = format_last(line.split(' ').map(OsString::from)).into_iter();
+            let words: Vec<_> = words.filter_map(|it| it.into_string().ok()).collect();
+            words.join(" ")
+        };
+        for (line, expected) in [
+            ("c --format json check aaep", "c check --format json aaep"),
+            ("c --format=json clauses", "c clauses --format=json"),
+            ("c --format json", "c verify --format json"),
+            ("c --format=json", "c verify --format=json"),
+            ("c --format", "c verify --format"),
+            ("c show x --format svg", "c show x --format svg"),
+            ("c", "c"),
+        ] {
+            assert_eq!(last(line), expected);
+        }
     }
 
     #[test]

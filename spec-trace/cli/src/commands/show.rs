@@ -1,4 +1,4 @@
-//! `countersign show`: a recorded stream, a counterexample, a divergence or a kept run, drawn.
+//! `countersign show`: a recorded stream, a counterexample, a divergence, a kept run, or what shows a finding, drawn.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -13,7 +13,8 @@ use crate::arguments::StreamFormat;
 use crate::show::run::Run;
 use crate::show::stream::Selection;
 use crate::show::words::printable;
-use crate::show::{Drawing, load};
+use crate::show::{Drawing, finding, load, text};
+use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,6 +30,8 @@ Examples:
   countersign show found.json --run 2 --format svg --out run.svg
   countersign show divergences/found-PA-8.json               what `diff` has kept, as the reference
                                                              answers it
+  countersign show --finding AAEP-F2                         a finding on the text, and what each
+                                                             passage says of its runs
 
 It draws and does not judge: exit status 0 when there is a drawing, 3 of an empty file, else 2.";
 
@@ -38,8 +41,11 @@ It draws and does not judge: exit status 0 when there is a drawing, 3 of an empt
 pub struct Args {
     /// A recorded stream in any format that lint reads, or a transcript (plain, or compressed with gzip or zstd), what `check --save` wrote, the JSON of `verify` or `ablate`, a vector, or a run that `diff` or a test has kept; - is
     /// standard input
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "finding")]
+    pub file: Option<PathBuf>,
+    /// Draw the runs that show this finding on the source documents, each with what every passage says of it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["file", "session", "redact"])]
+    pub finding: Option<String>,
     /// Write the drawing to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -64,24 +70,19 @@ pub struct Args {
 ///
 /// A file that cannot be read, holds nothing that can be drawn, or has no such run; or one that cannot be written.
 pub fn run(args: &Args, drawing: Drawing) -> miette::Result<Answer> {
-    let (name, bytes) = read(args)?;
-    if bytes.trim_ascii().is_empty() {
-        super::complain(&format!("{name}: it is empty, so there is nothing to draw"));
+    let Some(mut runs) = loaded(args)? else {
         return Ok(Answer {
             text: String::new(),
             status: Status::Inconclusive,
         });
-    }
-    let how = args.format.how()?;
-    let selection = Selection {
-        session: args.session.as_deref(),
-        redact: args.redact,
-        how: Some(&how),
     };
-    let mut runs = load::runs(&bytes, &name, selection).map_err(miette::Report::msg)?;
     let chosen = choose(&mut runs, args.run, drawing)?;
-    let drawn = drawing.of_one(&runs, chosen);
     let run = &runs[chosen];
+    let drawn = if drawing == Drawing::Text && args.out.is_none() {
+        text::render_within(run, Terminal::of_stdout().at_most(text::WIDTH))
+    } else {
+        drawing.of_one(&runs, chosen)
+    };
     let status = Status::Holds;
     let Some(out) = &args.out else {
         return Ok(Answer {
@@ -89,7 +90,7 @@ pub fn run(args: &Args, drawing: Drawing) -> miette::Result<Answer> {
             status,
         });
     };
-    if is_input(out, &args.file) {
+    if args.file.as_ref().is_some_and(|file| is_input(out, file)) {
         let out = out.display();
         return Err(miette::miette!("{out} is what is drawn; it would be lost"));
     }
@@ -105,6 +106,27 @@ pub fn run(args: &Args, drawing: Drawing) -> miette::Result<Answer> {
     Ok(Answer { text, status })
 }
 
+/// Every run that is asked about; nothing where the file is empty, which is told.
+fn loaded(args: &Args) -> miette::Result<Option<Vec<Run>>> {
+    if let Some(id) = &args.finding {
+        let flaw = countersign_findings::get(id).map_err(miette::Report::msg)?;
+        return Ok(Some(finding::runs(flaw).map_err(miette::Report::msg)?));
+    }
+    let (name, bytes) = read(args)?;
+    if bytes.trim_ascii().is_empty() {
+        super::complain(&format!("{name}: it is empty, so there is nothing to draw"));
+        return Ok(None);
+    }
+    let how = args.format.how()?;
+    let selection = Selection {
+        session: args.session.as_deref(),
+        redact: args.redact,
+        how: Some(&how),
+    };
+    let runs = load::runs(&bytes, &name, selection).map_err(miette::Report::msg)?;
+    Ok(Some(runs))
+}
+
 /// Whether the drawing would take the place of what is drawn.
 fn is_input(out: &Path, file: &Path) -> bool {
     let place = |path: &Path| fs::canonicalize(path).ok();
@@ -116,11 +138,12 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// The name of the input and all of it, without the compression that it may have.
 fn read(args: &Args) -> miette::Result<(String, Vec<u8>)> {
-    let (name, input): (String, Box<dyn BufRead + Send>) = if args.file.as_os_str() == "-" {
+    let path = args.file.as_deref().unwrap_or(Path::new("-"));
+    let (name, input): (String, Box<dyn BufRead + Send>) = if path.as_os_str() == "-" {
         ("<stdin>".to_owned(), Box::new(BufReader::new(io::stdin())))
     } else {
-        let name = args.file.display().to_string();
-        let file = File::open(&args.file)
+        let name = path.display().to_string();
+        let file = File::open(path)
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot read {name}"))?;
         (name, Box::new(BufReader::new(file)))

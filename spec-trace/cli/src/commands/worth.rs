@@ -1,7 +1,6 @@
 //! `countersign worth`: what each rule of a text is worth, alone and in pairs, as a matrix of rules and guarantees.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _};
 
 use countersign_conform::steps::steps_json;
 use countersign_model::aaep::AaepProtocol;
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 use super::ablate::{by_reading, taken, without_rule, without_rule_json, without_rule_text};
 use crate::answer::{Answer, PageFormat, Status};
 use crate::arguments::{Protocol, guards, preset, specification};
+use crate::terminal::Terminal;
 use crate::verdicts::property_text;
 use crate::worth::{Asked, Hidden, Pairs, Single, Together, Worth, is_guarantee, page, text};
 
@@ -40,9 +40,9 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     protocol: Protocol,
-    /// Only the rules that carry out this clause, or the rule of this name, with the runs
+    /// Only the rules that carry out this clause, or those of this section, or the rule of this name, with the runs
     rule: Option<String>,
-    /// Only the guarantees that state this clause, or have these words in their name
+    /// Only the guarantees that state this clause, or one of this section, or have these words in their name
     #[arg(long, value_name = "CLAUSE")]
     guarantee: Option<String>,
     /// Leave out two rules at a time, too
@@ -120,7 +120,9 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
 fn in_words<T: Modelled>(args: &Args, worth: &Worth<T::Guard>) -> String {
     let mut said = String::new();
     if args.guarantee.is_none() {
-        said += &text::matrix(worth, columns());
+        // What is no terminal has as many columns as a page.
+        let columns = Terminal::of_stdout().columns.unwrap_or(100);
+        said += &text::matrix(worth, columns);
         said.push('\n');
     }
     if args.rule.is_some() {
@@ -153,16 +155,6 @@ fn in_words<T: Modelled>(args: &Args, worth: &Worth<T::Guard>) -> String {
         said += &without_rule_text::<T>();
     }
     said
-}
-
-/// So many columns has the terminal; what is no terminal has as many as a page.
-fn columns() -> usize {
-    let terminal = io::stdout()
-        .is_terminal()
-        .then(terminal_size::terminal_size);
-    terminal
-        .flatten()
-        .map_or(100, |(width, _)| usize::from(width.0))
 }
 
 fn document<T: Modelled>(bounds: &str, worth: &Worth<T::Guard>) -> Value {

@@ -5,13 +5,14 @@
 use countersign_lint::report::{LintReport, Outcome, Verdict};
 
 use crate::answer::{Answer, FindingsFormat, Status};
+use crate::terminal::Terminal;
 
 pub mod junit;
 pub mod sarif;
 pub mod text;
 
 /// The outcome in that format.
-pub fn render(outcome: &Outcome, format: FindingsFormat, terminal: text::Terminal) -> Answer {
+pub fn render(outcome: &Outcome, format: FindingsFormat, terminal: Terminal) -> Answer {
     let status = status(outcome);
     match format {
         FindingsFormat::Text => Answer {

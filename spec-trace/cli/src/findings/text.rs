@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, IsTerminal};
 
 use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
-    MietteSpanContents, Severity, SourceCode, SourceSpan, SpanContents,
+    Diagnostic, GraphicalReportHandler, LabeledSpan, MietteError, MietteSpanContents, Severity,
+    SourceCode, SourceSpan, SpanContents,
 };
 
 use countersign_lint::baseline::Known;
@@ -15,68 +14,8 @@ use countersign_lint::place::{Excerpt, printable};
 use countersign_lint::report::{LintReport, NotJudged, Outcome};
 use countersign_lint::rules::Weight;
 
-use crate::show::words::{between_words, width};
-
-/// The widest a message gets before it is folded, in columns, where nobody says how many there are.
-const WIDTH: usize = 110;
-
-/// So many columns there are at least; on fewer, nothing can be shown.
-const NARROWEST: usize = 20;
-
-/// What the text is shown on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terminal {
-    /// Whether it shows colours, and its user wants them.
-    pub is_coloured: bool,
-    /// How many columns it has. Unknown for a file or a pipe, where only what is long by itself is folded.
-    pub columns: Option<usize>,
-}
-
-impl Terminal {
-    /// A file or a pipe.
-    pub const PLAIN: Self = Self {
-        is_coloured: false,
-        columns: None,
-    };
-
-    /// What standard output is. `NO_COLOR` and `COLUMNS` are wishes to be heard.
-    pub fn of_stdout() -> Self {
-        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let wanted = std::env::var("COLUMNS").ok();
-        let wanted = wanted.and_then(|it| it.parse().ok()).filter(|it| *it > 0);
-        let size = || terminal_size::terminal_size_of(io::stdout());
-        let own = || {
-            size()
-                .map(|(width, _)| usize::from(width.0))
-                .filter(|it| *it > 0)
-        };
-        Self {
-            is_coloured: io::stdout().is_terminal() && !unwanted,
-            columns: wanted.or_else(own).map(|it: usize| it.max(NARROWEST)),
-        }
-    }
-
-    fn theme(self) -> GraphicalTheme {
-        if self.is_coloured {
-            GraphicalTheme::unicode()
-        } else {
-            GraphicalTheme::unicode_nocolor()
-        }
-    }
-
-    fn width(self) -> usize {
-        self.columns.map_or(WIDTH, |columns| columns.min(WIDTH))
-    }
-
-    /// The text on lines of its columns; what comes behind the first stands in by two.
-    fn folded(self, text: &str) -> String {
-        let Some(columns) = self.columns else {
-            return text.to_owned();
-        };
-        let options = between_words(columns).subsequent_indent("  ");
-        textwrap::fill(text, options)
-    }
-}
+use crate::show::words::width;
+use crate::terminal::Terminal;
 
 /// The outcome as text.
 pub fn render(outcome: &Outcome, terminal: Terminal) -> String {

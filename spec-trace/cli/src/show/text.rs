@@ -1,4 +1,4 @@
-//! A run for the terminal: lanes drawn in characters, at most [`WIDTH`] columns wide.
+//! A run for the terminal: lanes drawn in characters, at most [`WIDTH`] columns wide where nobody asks for fewer.
 
 use std::fmt::Write as _;
 
@@ -6,12 +6,15 @@ use super::run::{Finding, Run, Step, Weight};
 use super::words::{folded, shortened, width};
 
 /// The widest line, in columns.
-const WIDTH: usize = 100;
+pub const WIDTH: usize = 100;
 
 /// What all lanes together may take, in columns, and each of them at most and at least.
 const ALL_LANES: usize = 48;
 const WIDEST_LANE: usize = 14;
 const NARROWEST_LANE: usize = 5;
+
+/// The text beside the lanes has at least so many columns.
+const FEWEST: usize = 16;
 
 /// The most lines that the text of a step takes, and what is said beside it.
 const TEXT_LINES: usize = 3;
@@ -19,12 +22,17 @@ const ASIDE_LINES: usize = 6;
 
 /// The drawing, with a line's end behind it.
 pub fn render(run: &Run) -> String {
-    let columns = Columns::of(run);
+    render_within(run, WIDTH)
+}
+
+/// The same on so many columns, or on those that the lanes and a few words beside them need.
+pub fn render_within(run: &Run, width: usize) -> String {
+    let columns = Columns::of(run, width);
     let mut text = String::new();
-    let title = shortened(&run.title, WIDTH);
+    let title = shortened(&run.title, width);
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{title}");
-    for line in folded(&run.verdict, WIDTH, 3) {
+    for line in folded(&run.verdict, width, 3) {
         let _ = writeln!(text, "{line}");
     }
     text.push('\n');
@@ -32,12 +40,13 @@ pub fn render(run: &Run) -> String {
     for (index, step) in run.steps.iter().enumerate() {
         columns.step(run, index, step, &mut text);
     }
-    remarks(run, &mut text);
+    remarks(run, width, &mut text);
     text
 }
 
 /// Where the columns stand.
 struct Columns {
+    width: usize,
     number: usize,
     time: usize,
     lane: usize,
@@ -45,8 +54,9 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(run: &Run) -> Self {
+    fn of(run: &Run, columns: usize) -> Self {
         let lanes = run.participants.len();
+        let all = ALL_LANES.min(columns / 2);
         let numbers = run
             .steps
             .iter()
@@ -54,9 +64,10 @@ impl Columns {
             .map(|(index, step)| step.number(index).to_string().len());
         let times = run.steps.iter().map(|step| width(&step.at));
         Self {
+            width: columns,
             number: numbers.max().unwrap_or(0).max(3),
             time: times.max().unwrap_or(0),
-            lane: (ALL_LANES / lanes.max(1)).clamp(NARROWEST_LANE, WIDEST_LANE),
+            lane: (all / lanes.max(1)).clamp(NARROWEST_LANE, WIDEST_LANE),
             lanes,
         }
     }
@@ -71,7 +82,7 @@ impl Columns {
     }
 
     fn text_width(&self) -> usize {
-        WIDTH - self.text_at()
+        self.width.saturating_sub(self.text_at()).max(FEWEST)
     }
 
     fn centre(&self, lane: usize) -> usize {
@@ -167,7 +178,7 @@ impl Columns {
 
     fn finding(&self, finding: &Finding, text: &mut String) {
         let indent = 3 + self.number + 2;
-        for (place, line) in folded(&finding.told(), WIDTH - indent - 2, 4)
+        for (place, line) in folded(&finding.told(), self.width - indent - 2, 4)
             .iter()
             .enumerate()
         {
@@ -177,12 +188,12 @@ impl Columns {
     }
 }
 
-fn remarks(run: &Run, text: &mut String) {
+fn remarks(run: &Run, width: usize, text: &mut String) {
     if !run.remarks.is_empty() {
         text.push('\n');
     }
     for remark in &run.remarks {
-        for (place, line) in folded(remark, WIDTH - 2, 4).iter().enumerate() {
+        for (place, line) in folded(remark, width - 2, 4).iter().enumerate() {
             let hang = if place == 0 { "" } else { "  " };
             let _ = writeln!(text, "{hang}{line}");
         }

@@ -221,9 +221,15 @@ impl Guarantee {
         }
     }
 
-    /// Whether it states the clause, or its name has these words.
-    pub fn states(&self, clause: &str) -> bool {
-        self.clauses.contains(&clause) || self.name.contains(clause)
+    /// Whether it states the clause, or one of the section, or its name has these words.
+    pub fn states(&self, asked: &str) -> bool {
+        match countersign_clauses::meant(asked) {
+            Ok(meant) => {
+                let mut meant = meant.iter();
+                meant.any(|clause| self.clauses.contains(&clause.id.as_str()))
+            }
+            Err(_) => self.name.contains(asked),
+        }
     }
 }
 

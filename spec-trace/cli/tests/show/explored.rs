@@ -117,7 +117,7 @@ fn what_there_is_not_to_explore_is_refused() {
         ),
         (
             &["explore", "aaep", "--format", "svg"],
-            "is not for this command",
+            "[possible values: text, json]",
         ),
     ] {
         countersign(arguments)

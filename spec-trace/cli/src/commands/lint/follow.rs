@@ -24,7 +24,8 @@ use super::{Args, Replies};
 use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::Protocol;
 use crate::findings::status_of;
-use crate::findings::text::{Terminal, render_found, render_verdict};
+use crate::findings::text::{render_found, render_verdict};
+use crate::terminal::Terminal;
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;

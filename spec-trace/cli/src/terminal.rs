@@ -1,0 +1,163 @@
+//! What text for people is shown on: how many columns it has, and whether it shows colours.
+
+use std::io::{self, IsTerminal};
+
+use miette::GraphicalTheme;
+use textwrap::core::display_width;
+
+use crate::show::words::between_words;
+
+/// The widest a message of `lint` gets before it is folded, in columns, where nobody says how many there are.
+const WIDTH: usize = 110;
+
+/// So many columns there are at least; on fewer, nothing can be shown.
+const NARROWEST: usize = 20;
+
+/// What the text is shown on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Whether it shows colours, and its user wants them.
+    pub is_coloured: bool,
+    /// How many columns it has. Unknown for a file or a pipe, where only what is long by itself is folded.
+    pub columns: Option<usize>,
+}
+
+/// What is broken, what is open, and what is good, as a terminal is told.
+const RED: &str = "\x1b[31m";
+const YELLOW: &str = "\x1b[33m";
+const GREEN: &str = "\x1b[32m";
+const PLAIN: &str = "\x1b[0m";
+
+impl Terminal {
+    /// A file or a pipe.
+    pub const PLAIN: Self = Self {
+        is_coloured: false,
+        columns: None,
+    };
+
+    /// What standard output is. `NO_COLOR` and `COLUMNS` are wishes to be heard.
+    pub fn of_stdout() -> Self {
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let wanted = std::env::var("COLUMNS").ok();
+        let wanted = wanted.and_then(|it| it.parse().ok()).filter(|it| *it > 0);
+        let size = || terminal_size::terminal_size_of(io::stdout());
+        let own = || {
+            size()
+                .map(|(width, _)| usize::from(width.0))
+                .filter(|it| *it > 0)
+        };
+        Self {
+            is_coloured: io::stdout().is_terminal() && !unwanted,
+            columns: wanted.or_else(own).map(|it: usize| it.max(NARROWEST)),
+        }
+    }
+
+    pub(crate) fn theme(self) -> GraphicalTheme {
+        if self.is_coloured {
+            GraphicalTheme::unicode()
+        } else {
+            GraphicalTheme::unicode_nocolor()
+        }
+    }
+
+    pub(crate) fn width(self) -> usize {
+        self.at_most(WIDTH)
+    }
+
+    /// Its columns, and no more than so many.
+    pub fn at_most(self, most: usize) -> usize {
+        self.columns.map_or(most, |columns| columns.min(most))
+    }
+
+    /// The text on lines of its columns; what comes behind the first stands in by two.
+    pub(crate) fn folded(self, text: &str) -> String {
+        let Some(columns) = self.columns else {
+            return text.to_owned();
+        };
+        let options = between_words(columns).subsequent_indent("  ");
+        textwrap::fill(text, options)
+    }
+
+    /// A text for people as it is shown: lines that are too wide are broken between words, and what is broken, open or good has its colour.
+    pub fn fitted(self, text: &str) -> String {
+        let lines = text
+            .split('\n')
+            .map(|line| self.coloured(self.broken(line)));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The line on lines of its columns; what comes behind the first stands in by two more than that.
+    fn broken(self, line: &str) -> String {
+        let Some(columns) = self.columns.filter(|it| display_width(line) > *it) else {
+            return line.to_owned();
+        };
+        let own = line.len() - line.trim_start_matches(' ').len();
+        let indent = " ".repeat((own + 2).min(columns / 2));
+        let options = between_words(columns).subsequent_indent(&indent);
+        textwrap::fill(line, options.break_words(false))
+    }
+
+    /// The line in the colour of what it says.
+    fn coloured(self, line: String) -> String {
+        let begins = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
+        let colour = if !self.is_coloured {
+            return line;
+        } else if begins(&[" ✗ ", "BROKEN ", "counterexample to "]) || line.contains(IS_BROKEN) {
+            RED
+        } else if begins(&["NOT SEEN ", "not broken ", "not seen "]) || line.contains(IS_OPEN) {
+            YELLOW
+        } else if line.contains(HOLDS) {
+            GREEN
+        } else {
+            return line;
+        };
+        format!("{colour}{line}{PLAIN}")
+    }
+}
+
+/// Between what was checked and the figures in the line that ends a check.
+pub const HOLDS: &str = " holds: ";
+/// The same where something is broken.
+pub const IS_BROKEN: &str = " is broken: ";
+/// The same where nothing is broken, and not all was seen or searched.
+pub const IS_OPEN: &str = " is open: ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_wide_is_broken_between_words_and_stands_in() {
+        let narrow = Terminal {
+            is_coloured: false,
+            columns: Some(20),
+        };
+        let text = "short\n  one two three four five\n\nends\n";
+        let fitted = "short\n  one two three four\n    five\n\nends\n";
+        assert_eq!(narrow.fitted(text), fitted);
+        assert_eq!(Terminal::PLAIN.fitted(text), text);
+        let long = format!("{} end", "x".repeat(30));
+        assert_eq!(narrow.fitted(&long), format!("{}\n  end", "x".repeat(30)));
+    }
+
+    #[test]
+    fn what_is_broken_open_or_good_has_its_colour_where_colours_are_shown() {
+        let coloured = Terminal {
+            is_coloured: true,
+            columns: None,
+        };
+        for (line, colour) in [
+            (" ✗  6  t=0  it arrives", RED),
+            ("BROKEN   6.1-1 it runs", RED),
+            ("aaep is broken: 1 of 2 properties", RED),
+            ("NOT SEEN   it runs", YELLOW),
+            ("aaep is open: not broken", YELLOW),
+            ("aaep holds: 2 properties", GREEN),
+        ] {
+            assert_eq!(coloured.fitted(line), format!("{colour}{line}{PLAIN}"));
+            assert_eq!(Terminal::PLAIN.fitted(line), line);
+        }
+        let other = "    1  t=0  agent starts";
+        assert_eq!(coloured.fitted(other), other);
+    }
+}
