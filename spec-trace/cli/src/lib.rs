@@ -5,6 +5,7 @@
 //! one way: text → clause → (model, reference) → comparison → report.
 
 pub mod answer;
+pub mod argued;
 pub mod arguments;
 pub mod commands;
 pub mod differing;

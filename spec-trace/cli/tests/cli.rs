@@ -56,6 +56,10 @@ fn assert_properties_listed(protocol: &str) {
         [
             "protocol",
             "bounds",
+            "without",
+            "readings",
+            "literal",
+            "countersign",
             "unique_states",
             "transitions",
             "pairs",
@@ -345,12 +349,90 @@ fn a_counterexample_is_saved_as_it_is_printed() {
     );
 }
 
+/// A run says what made it possible, which are some of these rules, and at which step what is required instead.
+fn assert_argued(broken: &Value, without: &[&Value]) {
+    let by = list(&broken["made_possible_by"]);
+    assert!(!by.is_empty(), "{broken}");
+    for rule in by {
+        assert!(without.contains(&&rule["guard"]), "{broken}");
+        for clause in list(&rule["clauses"]) {
+            let id = clause.as_str().expect("a clause id");
+            assert!(countersign_clauses::get(id).is_ok(), "{id}");
+        }
+    }
+    let instead = &broken["instead"];
+    assert_eq!(keys(instead), ["step", "changes"], "{broken}");
+    let step = instead["step"].as_u64().expect("a step");
+    let steps = list(&broken["steps"]);
+    let taken = &steps[usize::try_from(step).expect("small") - 1];
+    assert_ne!(instead["changes"], taken["changes"], "{broken}");
+}
+
+/// AAEP-6.3.4-6: of many rules that are left out, those are named that a run needs, and what the text requires in its place.
+#[test]
+fn a_counterexample_says_what_made_it_possible_and_what_is_required_instead() {
+    let section = section("6.3.4");
+    let check = ["check", "aaep", "--bounds", ONE, "--without", &section];
+    let document = answer(&check);
+    let without: Vec<&Value> = list(&document["without"]).iter().collect();
+    assert!(without.len() > 9, "{without:?}");
+    let properties = list(&document["properties"]).iter();
+    let broken: Vec<_> = properties
+        .filter(|it| it["kind"] == "always" && it["holds"] == false)
+        .collect();
+    assert!(broken.len() > 9, "{}", broken.len());
+    for property in &broken {
+        assert_argued(property, &without);
+    }
+    let unlisted = broken
+        .iter()
+        .find(|it| it["name"] == "6.3.4-6 a decision that is not listed has no effect");
+    let by = list(&unlisted.expect("it is broken")["made_possible_by"]);
+    let by: Vec<_> = by.iter().map(|it| &it["guard"]).collect();
+    assert_eq!(by, ["honours-unlisted"]);
+    countersign()
+        .args(check)
+        .assert()
+        .code(1)
+        .stdout(contains("required instead at step 6: network: empty, out: respond(204), may put out: audit(AAEP-6.3.4-6)"));
+}
+
+/// AAEP-EV-11: a reading is named with its default, and what that requires.
+#[test]
+fn a_run_that_a_reading_makes_possible_names_it() {
+    let reading = "early-default-on-close=never";
+    let document = answer(&["check", "aaep", "--bounds", ONE, "--reading", reading]);
+    assert_eq!(document["readings"], json!([reading]));
+    let mut broken = list(&document["properties"]).iter();
+    let broken = broken.find(|it| it["kind"] == "always" && it["holds"] == false);
+    let by = &broken.expect("a cost")["made_possible_by"][0];
+    assert_eq!(keys(by), ["reading", "default", "clauses"]);
+    assert_eq!(by["reading"], reading);
+    assert_eq!(by["default"], "reject-only");
+    countersign()
+        .args(["check", "aaep", "--bounds", ONE, "--reading", reading])
+        .assert()
+        .code(1)
+        .stdout(contains("allowed by    early-default-on-close=never of "))
+        .stdout(contains("(by default reject-only)"))
+        .stdout(contains("required instead at step "));
+}
+
 #[test]
 fn ablate_has_the_shape_that_others_rely_on() {
     let document = answer(&["ablate", "pending-action", "--bounds", "small,actions=1"]);
     assert_eq!(
         keys(&document),
-        ["protocol", "bounds", "ablations", "without_rule"]
+        [
+            "protocol",
+            "bounds",
+            "without",
+            "readings",
+            "literal",
+            "countersign",
+            "ablations",
+            "without_rule"
+        ]
     );
     assert_eq!(document["protocol"], "pending-action");
     let without_rule = document["without_rule"].as_array().expect("a list");
@@ -364,11 +446,14 @@ fn ablate_has_the_shape_that_others_rely_on() {
     for ablation in ablations {
         assert_eq!(
             keys(ablation),
-            ["guard", "clauses", "breaks", "masked_by", "free"]
+            ["guard", "bounds", "clauses", "breaks", "masked_by", "free"]
         );
         let breaks = ablation["breaks"].as_array().expect("a list");
         let free = &ablation["free"];
         assert!(free.is_null() || free.is_string(), "{ablation}");
+        for broken in breaks {
+            assert_argued(broken, &[&ablation["guard"], &ablation["masked_by"]]);
+        }
         assert!(breaks.iter().all(|broken| {
             broken["steps"]
                 .as_array()
@@ -382,7 +467,18 @@ fn ablate_has_the_shape_that_others_rely_on() {
 fn each_way_to_take_a_place_tells_what_it_costs() {
     let arguments = ["readings", "pending-action", "--bounds", "small,actions=1"];
     let document = answer(&arguments);
-    assert_eq!(keys(&document), ["protocol", "bounds", "steps", "readings"]);
+    assert_eq!(
+        keys(&document),
+        [
+            "protocol",
+            "bounds",
+            "without",
+            "literal",
+            "countersign",
+            "steps",
+            "readings"
+        ]
+    );
     let places = document["readings"].as_array().expect("a list");
     assert_eq!(places.len(), 5);
     for place in places {
@@ -427,6 +523,10 @@ fn worth_draws_up_what_ablate_finds() {
         [
             "protocol",
             "bounds",
+            "without",
+            "readings",
+            "literal",
+            "countersign",
             "guarantees",
             "rules",
             "pairs",
@@ -577,6 +677,10 @@ fn compare_tells_what_only_one_of_two_settings_allows() {
             "{only}"
         );
         assert!(only["run"]["instead"].is_array(), "{only}");
+        assert!(
+            only["bounds"].is_string() && only["without"].is_array(),
+            "{only}"
+        );
     }
     assert_ne!(document["only_a"]["run"], document["only_b"]["run"]);
     assert!(list(&document["breaks_only_b"]).is_empty());
@@ -598,6 +702,9 @@ fn compare_tells_which_guarantees_and_vectors_a_rule_changes() {
         "--b",
         "without:honours-stranger",
     ]);
+    let by = &document["only_b"]["run"]["made_possible_by"];
+    assert_eq!(by[0]["guard"], "honours-stranger", "{by}");
+    assert_eq!(document["only_b"]["without"], json!(["honours-stranger"]));
     let breaks = list(&document["breaks_only_b"]);
     assert!(
         breaks.iter().any(|it| list(&it["clauses"])[0] == "PA-2"),
@@ -768,10 +875,11 @@ fn a_section_stands_for_its_clauses_wherever_a_clause_is_taken() {
         .stderr(contains("a and b are the same setting"));
     let found = answer(&["findings", &section("6.3.4")]);
     assert!(list(&found).len() > 1, "{found}");
+    let below = section("6.3.4-");
     for finding in list(&found) {
         let mut clauses = list(&finding["clauses"]).iter();
         assert!(
-            clauses.any(|it| it.as_str().is_some_and(|it| it.starts_with("AAEP-6.3.4-"))),
+            clauses.any(|it| it.as_str().is_some_and(|it| it.starts_with(&below))),
             "{finding}"
         );
     }
@@ -840,7 +948,7 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         ),
         // The nearest are of the protocol in question.
         (
-            &["check", "pending-action", "--without", "AAEP-8"],
+            &["check", "pending-action", "--without", "NOPE-8"],
             "did you mean PA-8",
         ),
         (

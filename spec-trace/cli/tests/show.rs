@@ -92,6 +92,26 @@ fn a_counterexample_in_the_terminal() {
     insta::assert_snapshot!(printed(&["show", &found, "--run", "1"]));
 }
 
+/// What was saved says in what it was searched, what made the run possible, and what is required instead.
+#[test]
+fn a_counterexample_needs_nothing_but_its_file_to_be_explained() {
+    let folder = folder();
+    let found = counterexample(&folder);
+    let text = printed(&["show", &found]);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let version = env!("CARGO_PKG_VERSION");
+    for said in [
+        "aaep, small,confirmations=1 bounds, without honours-late, checks-old-deadline, by countersign ",
+        "made possible by the loss of honours-late (AAEP-6.3.4-4",
+        "required instead at step 6: network: empty, out: respond(204), may put out: audit(AAEP-6.3.4-4)",
+        version,
+    ] {
+        assert!(flat.contains(said), "{said}\n{text}");
+    }
+    let page = printed(&["show", &found, "--format", "html"]);
+    assert!(page.contains("required instead at step 6"));
+}
+
 #[test]
 fn a_kept_run_in_the_terminal() {
     insta::assert_snapshot!(printed(&[

@@ -199,6 +199,9 @@ pub struct Run<D: Driven> {
     pub protocol: String,
     /// What the run once showed.
     pub shows: String,
+    /// The version of the command that kept it, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub countersign: Option<String>,
     /// The steps.
     pub steps: Vec<D::Step>,
 }
@@ -264,6 +267,7 @@ impl<D: Driven> Run<D> {
         Self {
             protocol: D::Protocol::NAME.to_owned(),
             shows: String::new(),
+            countersign: Some(env!("CARGO_PKG_VERSION").to_owned()),
             steps,
         }
     }

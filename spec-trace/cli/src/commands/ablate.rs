@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use countersign_clauses::{self as clauses, Clause, links};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::{self, Ablation};
+use countersign_model::bounds::written;
+use countersign_model::checker::PropertyVerdict;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::rules::{Guards, Rules};
@@ -18,6 +20,7 @@ use serde_json::{Value, json};
 use textwrap::Options;
 
 use crate::answer::{Answer, Format, Status};
+use crate::argued::{Argued, setting, with_setting};
 use crate::arguments::{Protocol, preset, specification};
 use crate::progress::Progress;
 use crate::spec_file::Changes;
@@ -86,17 +89,17 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let status = Status::of(ablations.iter().all(Ablation::is_explained));
     Ok(match format {
         Format::Text => Answer {
-            text: text::<T>(&args.bounds, &ablations),
+            text: text::<T>(&model, &args.bounds, &ablations),
             status,
         },
         Format::Json => {
             let document = json!({
                 "protocol": T::NAME,
                 "bounds": args.bounds,
-                "ablations": ablations.iter().map(ablation_json).collect::<Vec<_>>(),
+                "ablations": ablations.iter().map(|it| ablation_json(&model, it)).collect::<Vec<_>>(),
                 "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
             });
-            Answer::json(&document, status)
+            Answer::json(&with_setting(document, setting(&model)), status)
         }
     })
 }
@@ -139,14 +142,31 @@ pub(super) fn by_reading<T: Modelled>(model: &Specification<T>) -> BTreeSet<Stri
     broken.map(|it| it.name).collect()
 }
 
-fn ablation_json<G: Guards>(ablation: &Ablation<G>) -> Value {
-    let breaks: Vec<Value> = ablation
-        .breaks
-        .iter()
-        .map(|property| json!({ "property": property.name, "steps": steps_json(&property.steps) }))
-        .collect();
+/// The model in which that breaks.
+fn without<T: Modelled>(
+    model: &Specification<T>,
+    ablation: &Ablation<T::Guard>,
+) -> Specification<T> {
+    let alone = Rules::all().without(ablation.guard.guard);
+    let rules = ablation.masked_by.map_or(alone, |it| alone.without(it));
+    model
+        .showing(ablation.guard.with)
+        .with(rules, model.reading)
+}
+
+fn ablation_json<T: Modelled>(model: &Specification<T>, ablation: &Ablation<T::Guard>) -> Value {
+    let model = without(model, ablation);
+    let broken = |property: &PropertyVerdict| {
+        let mut broken = json!({ "property": property.name, "steps": steps_json(&property.steps) });
+        if let Value::Object(members) = &mut broken {
+            members.extend(Argued::of(&model, &property.steps).json());
+        }
+        broken
+    };
+    let breaks: Vec<Value> = ablation.breaks.iter().map(broken).collect();
     json!({
         "guard": ablation.guard.name,
+        "bounds": written(model.bounds),
         "clauses": ablation.guard.clauses,
         "breaks": breaks,
         "masked_by": ablation.masked_by.map(|guard| guard.row().name),
@@ -177,10 +197,14 @@ pub(super) fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clau
         })
 }
 
-fn text<T: Modelled>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
+fn text<T: Modelled>(
+    model: &Specification<T>,
+    bounds: &str,
+    ablations: &[Ablation<T::Guard>],
+) -> String {
     let mut text = String::new();
     for ablation in ablations {
-        text.push_str(&one(ablation));
+        text.push_str(&one(&without(model, ablation), ablation));
         text.push('\n');
     }
     text.push_str(&overview(ablations));
@@ -231,8 +255,8 @@ pub(super) fn without_rule_text<T: Modelled>() -> String {
     text
 }
 
-/// One rule, and what leaving it out breaks.
-fn one<G: Guards>(ablation: &Ablation<G>) -> String {
+/// One rule, and what leaving it out breaks in this model.
+fn one<T: Modelled>(model: &Specification<T>, ablation: &Ablation<T::Guard>) -> String {
     let row = ablation.guard;
     let mut text = format!(
         "without {} ({} {}): {}\n",
@@ -266,6 +290,12 @@ fn one<G: Guards>(ablation: &Ablation<G>) -> String {
             property.steps.len()
         );
         text.push_str(&numbered(&property.steps));
+        let mut argued = Argued::of(model, &property.steps);
+        if ablation.masked_by.is_none() {
+            // It is said above.
+            argued.rules.clear();
+        }
+        text.push_str(&argued.text());
     }
     text
 }

@@ -15,13 +15,15 @@ use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::{IntoDiagnostic, WrapErr};
+use serde_json::Value;
 
 use crate::answer::{Answer, Format, Status};
+use crate::argued::{Argued, setting, with_setting};
 use crate::arguments::{Protocol, Variant, specification};
 use crate::progress::Progress;
 use crate::table::{self, Align, grouped};
 use crate::terminal::{HOLDS, IS_BROKEN, IS_OPEN};
-use crate::verdicts::{check_json, check_status, level, property_text, unmet};
+use crate::verdicts::{check_json, check_status, property_text, unmet};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -86,7 +88,9 @@ fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     drop(progress);
     let seconds = started.elapsed().as_secs_f64();
 
-    let document = check_json(T::NAME, &bounds::written(model.bounds), &report, seconds);
+    let mut document = check_json(T::NAME, &bounds::written(model.bounds), &report, seconds);
+    argue(&mut document["properties"], &model, &report);
+    let document = with_setting(document, setting(&model));
     if let Some(file) = &args.save {
         fs::write(file, format!("{document:#}\n"))
             .into_diagnostic()
@@ -111,6 +115,16 @@ fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
             Answer { text, status }
         }
     })
+}
+
+/// Adds to what is broken why it could be, and what is required instead.
+fn argue<T: Modelled>(properties: &mut Value, model: &Specification<T>, report: &CheckReport) {
+    let properties = properties.as_array_mut().into_iter().flatten();
+    for (document, property) in properties.zip(&report.properties) {
+        if let (Value::Object(members), false) = (document, property.steps.is_empty()) {
+            members.extend(Argued::of(model, &property.steps).json());
+        }
+    }
 }
 
 /// The specification is searched whole; what departs from it is expected to break, and is searched for the shortest runs.
@@ -260,7 +274,7 @@ fn counterexamples<T: Modelled>(
     for property in &told {
         text.push('\n');
         text.push_str(&property_text(property));
-        text.push_str(&forbidden_by(model));
+        text.push_str(&Argued::of(model, &property.steps).text());
         let _ = writeln!(text, "   again:  {again}");
     }
     if !named.is_empty() {
@@ -272,25 +286,6 @@ fn counterexamples<T: Modelled>(
             "   {}  ({} steps)",
             property.name,
             property.steps.len()
-        );
-    }
-    text
-}
-
-/// The rules left out, one a line.
-fn forbidden_by<T: Modelled>(model: &Specification<T>) -> String {
-    let mut text = String::new();
-    for guard in model.rules.left_out() {
-        let row = guard.row();
-        let as_in = row.in_samples.map_or_else(String::new, |sections| {
-            format!(", as in the text's own code in {sections}")
-        });
-        let _ = writeln!(
-            text,
-            "   forbidden by  {} {}: {} (left out here{as_in})",
-            row.clauses[0],
-            level(row.clauses[0]),
-            row.gist
         );
     }
     text

@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 
 use super::clauses::hanging;
 use crate::answer::{Answer, Format, Status};
+use crate::argued::{Argued, instead_text, setting};
 use crate::arguments::{Protocol, Setting};
 use crate::progress::Progress;
 use crate::table::grouped;
@@ -142,8 +143,16 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
     let status = Status::Holds;
     Ok(match format {
         Format::Json => {
-            let setting = |it: &Setting, model: &ModelOf<D>| json!({ "setting": it.to_string(), "bounds": written(model.bounds) });
-            let [only_a, only_b] = compared.each_ref().map(compared_json);
+            let settings = |it: &Setting, model: &ModelOf<D>| {
+                let mut document =
+                    json!({ "setting": it.to_string(), "bounds": written(model.bounds) });
+                if let Value::Object(members) = &mut document {
+                    members.extend(setting(model));
+                }
+                document
+            };
+            let [only_a, only_b] = &compared;
+            let (only_a, only_b) = (only_json(&a, only_a), only_json(&b, only_b));
             let [of_a, of_b] = &broken;
             let only = |first, second| {
                 only_first(first, second)
@@ -153,8 +162,8 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             };
             let document = json!({
                 "protocol": name,
-                "a": setting(&args.a, &a),
-                "b": setting(&args.b, &b),
+                "a": settings(&args.a, &a),
+                "b": settings(&args.b, &b),
                 "only_a": only_a,
                 "only_b": only_b,
                 "breaks_only_a": only(of_a, of_b),
@@ -171,7 +180,9 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             }
             let [only_a, only_b] = &compared;
             text += &apart_text("\nAllowed under a and not under b", "b", only_a);
+            text += &by_text(&a, only_a);
             text += &apart_text("\nAllowed under b and not under a", "a", only_b);
+            text += &by_text(&b, only_b);
             text += &guarantees_text(&broken);
             text += &vectors_text(all, &changed);
             Answer { text, status }
@@ -220,13 +231,21 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
         numbered(&difference.steps)
     );
     let head = format!("   under {other}: ");
-    let said = match &difference.instead {
-        Some(step) if step.changes.is_empty() => "nothing changes and nothing comes out".to_owned(),
-        Some(step) => step.changes.join(", "),
-        None => "no such step".to_owned(),
-    };
+    let instead = difference.instead.as_ref();
+    let said = instead_text(instead.map(|step| &*step.changes));
     text += &hanging(&head, &said);
     text
+}
+
+/// By what of its setting the one allows the run.
+fn by_text<T: Modelled>(model: &Specification<T>, compared: &Compared) -> String {
+    let Some(difference) = &compared.difference else {
+        return String::new();
+    };
+    let mut argued = Argued::of(model, &difference.steps);
+    // What the other does is said.
+    argued.instead = None;
+    argued.text()
 }
 
 /// The guarantees that the first breaks and the second does not.
@@ -283,6 +302,22 @@ fn vectors_text(all: usize, changed: &[Changed]) -> String {
         );
     }
     text
+}
+
+/// The same with the setting whose party can have the run, so that whoever draws it needs nothing else.
+fn only_json<T: Modelled>(model: &Specification<T>, compared: &Compared) -> Value {
+    let mut document = compared_json(compared);
+    if let Some(difference) = &compared.difference {
+        let by = Argued::of(model, &difference.steps)
+            .json()
+            .remove("made_possible_by");
+        document["run"]["made_possible_by"] = json!(by);
+    }
+    if let Value::Object(members) = &mut document {
+        members.insert("bounds".to_owned(), json!(written(model.bounds)));
+        members.extend(setting(model));
+    }
+    document
 }
 
 pub(super) fn compared_json(compared: &Compared) -> Value {

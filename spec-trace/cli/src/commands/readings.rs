@@ -10,11 +10,12 @@ use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::readings::{Choice, Place, ReadingError};
 use countersign_model::rules::Rules;
 use countersign_model::specification::{Modelled, Specification};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::clauses::hanging;
 use super::compare::{apart_text, both_ways, compared_json};
 use crate::answer::{Answer, Format, Status};
+use crate::argued::{Argued, setting, with_setting};
 use crate::arguments::{Protocol, preset, specification};
 use crate::parallel;
 use crate::progress::Progress;
@@ -72,6 +73,10 @@ struct Way<R: 'static> {
     value: &'static str,
     is_default: bool,
     costs: Vec<PropertyVerdict>,
+    /// Why each of the costs is possible.
+    argued: Vec<String>,
+    /// The same for programs.
+    argued_json: Vec<Map<String, Value>>,
 }
 
 fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
@@ -106,7 +111,10 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
                 "steps": T::LONGEST,
                 "readings": places,
             });
-            Answer::json(&document, status)
+            let mut setting = setting(&model);
+            // Each choice says itself how the text is taken.
+            setting.shift_remove("readings");
+            Answer::json(&with_setting(document, setting), status)
         }
         Format::Text => {
             let mut text = String::new();
@@ -117,9 +125,12 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
                 text += &it.text();
             }
             if args.name.is_some() {
-                for property in ways.iter().flat_map(|way| &way.costs) {
-                    text += &property_text(property);
-                    text.push('\n');
+                for way in &ways {
+                    for (property, argued) in way.costs.iter().zip(&way.argued) {
+                        text += &property_text(property);
+                        text += argued;
+                        text.push('\n');
+                    }
                 }
             }
             text += &totals::<T>(&args.bounds, &ways);
@@ -140,21 +151,26 @@ fn ways<T: Modelled>(
     let progress = Progress::of(all.len() as u64, &format!("{}: taking", T::NAME), "ways");
     let costs = parallel::each(&all, &progress, |(_, (position, choice))| {
         if *position == 0 {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         }
         let mut reading = model.reading;
         (choice.set)(&mut reading);
-        let mut broken = breaks_within(&model.with(Rules::all(), reading), T::LONGEST);
+        let taken = model.with(Rules::all(), reading);
+        let mut broken = breaks_within(&taken, T::LONGEST);
         broken.sort_by_key(|property| property.steps.len());
-        broken
+        let argued = broken.iter().map(|it| Argued::of(&taken, &it.steps));
+        let argued: Vec<_> = argued.collect();
+        (broken, argued)
     });
     all.iter()
         .zip(costs)
-        .map(|((place, (position, choice)), costs)| Way {
+        .map(|((place, (position, choice)), (costs, argued))| Way {
             place,
             value: choice.value,
             is_default: *position == 0,
             costs,
+            argued: argued.iter().map(Argued::text).collect(),
+            argued_json: argued.iter().map(Argued::json).collect(),
         })
         .collect()
 }
@@ -199,11 +215,17 @@ fn place_json<R>(place: &Place<R>, ways: &[Way<R>], beside: &[Beside]) -> Value 
     let ways = ways.iter().filter(|way| way.place.name == place.name);
     let ways: Vec<Value> = ways
         .map(|way| {
-            let cost = |property: &PropertyVerdict| {
+            let cost = |(property, argued): (&PropertyVerdict, &Map<String, Value>)| {
                 let steps = steps_json(&property.steps);
-                json!({ "property": property.name, "clauses": property.clauses, "steps": steps })
+                let mut cost =
+                    json!({ "property": property.name, "clauses": property.clauses, "steps": steps });
+                if let Value::Object(members) = &mut cost {
+                    members.extend(argued.clone());
+                }
+                cost
             };
-            let costs: Vec<Value> = way.costs.iter().map(cost).collect();
+            let costs = way.costs.iter().zip(&way.argued_json);
+            let costs: Vec<Value> = costs.map(cost).collect();
             let mut json =
                 json!({ "value": way.value, "default": way.is_default, "breaks": costs });
             if let Some(it) = beside.iter().find(|it| it.value == way.value) {

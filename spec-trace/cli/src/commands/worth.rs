@@ -7,12 +7,13 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::rules::Guards;
-use countersign_model::specification::Modelled;
+use countersign_model::rules::{Guards, Rules};
+use countersign_model::specification::{Modelled, Specification};
 use serde_json::{Value, json};
 
 use super::ablate::{by_reading, taken, without_rule, without_rule_json, without_rule_text};
 use crate::answer::{Answer, PageFormat, Status};
+use crate::argued::{Argued, setting, with_setting};
 use crate::arguments::{Protocol, guards, preset, specification};
 use crate::terminal::Terminal;
 use crate::verdicts::property_text;
@@ -99,7 +100,7 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
     }
     let status = Status::Holds;
     Ok(match format {
-        PageFormat::Json => Answer::json(&document::<T>(&args.bounds, &worth), status),
+        PageFormat::Json => Answer::json(&document(&model, &args.bounds, &worth), status),
         PageFormat::Html => {
             let duties = without_rule::<T>();
             let duties: Vec<_> = duties
@@ -111,13 +112,24 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
             }
         }
         PageFormat::Text => Answer {
-            text: in_words::<T>(args, &worth),
+            text: in_words(args, &model, &worth),
             status,
         },
     })
 }
 
-fn in_words<T: Modelled>(args: &Args, worth: &Worth<T::Guard>) -> String {
+/// Why a run that breaks something without the rule is possible.
+fn argued<T: Modelled>(
+    model: &Specification<T>,
+    single: &Single<T::Guard>,
+    property: &PropertyVerdict,
+) -> Argued<T::Guard> {
+    let within = model.showing(single.row.with);
+    let without = within.with(Rules::all().without(single.row.guard), model.reading);
+    Argued::of(&without, &property.steps)
+}
+
+fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T::Guard>) -> String {
     let mut said = String::new();
     if args.guarantee.is_none() {
         // What is no terminal has as many columns as a page.
@@ -130,9 +142,10 @@ fn in_words<T: Modelled>(args: &Args, worth: &Worth<T::Guard>) -> String {
             for property in &single.broken.properties {
                 let _ = writeln!(
                     said,
-                    "without {}: {}",
+                    "without {}: {}{}",
                     single.row.name,
-                    property_text(property)
+                    property_text(property),
+                    argued(model, single, property).text()
                 );
             }
         }
@@ -157,7 +170,7 @@ fn in_words<T: Modelled>(args: &Args, worth: &Worth<T::Guard>) -> String {
     said
 }
 
-fn document<T: Modelled>(bounds: &str, worth: &Worth<T::Guard>) -> Value {
+fn document<T: Modelled>(model: &Specification<T>, bounds: &str, worth: &Worth<T::Guard>) -> Value {
     let guarantees = worth.guarantees.iter().map(|guarantee| {
         let carriers = worth.carriers(guarantee).into_iter();
         let alone = carriers.map(|(row, steps)| json!({ "guard": row.name, "length": steps }));
@@ -165,25 +178,30 @@ fn document<T: Modelled>(bounds: &str, worth: &Worth<T::Guard>) -> Value {
         json!({ "name": guarantee.name, "clauses": guarantee.clauses, "alone": alone })
     });
     let guarantees: Vec<Value> = guarantees.collect();
-    json!({
+    let document = json!({
         "protocol": T::NAME,
         "bounds": bounds,
         "guarantees": guarantees,
-        "rules": worth.singles.iter().map(single_json).collect::<Vec<_>>(),
+        "rules": worth.singles.iter().map(|it| single_json(model, it)).collect::<Vec<_>>(),
         "pairs": worth.pairs.as_ref().map(pairs_json),
         "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
-    })
+    });
+    with_setting(document, setting(model))
 }
 
-fn single_json<G>(single: &Single<G>) -> Value {
+fn single_json<T: Modelled>(model: &Specification<T>, single: &Single<T::Guard>) -> Value {
     let breaks = |property: &PropertyVerdict| {
-        json!({
+        let mut broken = json!({
             "property": property.name,
             "clauses": property.clauses,
             "guarantee": is_guarantee(property),
             "length": property.steps.len(),
             "steps": steps_json(&property.steps),
-        })
+        });
+        if let Value::Object(members) = &mut broken {
+            members.extend(argued(model, single, property).json());
+        }
+        broken
     };
     json!({
         "guard": single.row.name,

@@ -3,6 +3,8 @@
 //! The one thing to know: any object that holds `steps` is a run, wherever in the document it stands; its other members
 //! say what kind.
 
+use std::collections::BTreeMap;
+
 use countersign_model::checker::StepText;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -10,6 +12,7 @@ use serde_json::{Map, Value};
 use super::model_run;
 use super::run::{Finding, Kind, Run, Weight};
 use super::words::printable;
+use crate::argued::instead_text;
 
 /// The most steps that are drawn: no model runs that far, and each thing with a state of its own is looked for in all others.
 const MOST_STEPS: usize = 10_000;
@@ -33,23 +36,96 @@ struct SavedStep {
 /// Steps that are none; the message says of which run.
 pub fn runs(document: &Value) -> Result<Vec<Run>, String> {
     let mut runs = Vec::new();
-    collect(document, &mut runs)?;
+    collect(document, &Setting::default(), &mut runs)?;
     Ok(runs)
 }
 
-fn collect(value: &Value, runs: &mut Vec<Run>) -> Result<(), String> {
+/// In what a run was searched, as far as the document says it.
+#[derive(Clone, Default)]
+struct Setting(BTreeMap<&'static str, String>);
+
+impl Setting {
+    /// The same, with what an object within says of itself.
+    fn within(&self, object: &Map<String, Value>) -> Self {
+        let mut setting = self.clone();
+        for name in ["protocol", "bounds", "without", "readings", "countersign"] {
+            let said = match object.get(name) {
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Array(all)) => {
+                    let all: Option<Vec<_>> = all.iter().map(Value::as_str).collect();
+                    let Some(all) = all else { continue };
+                    all.join(", ")
+                }
+                Some(_) | None => continue,
+            };
+            setting.0.insert(name, said);
+        }
+        setting
+    }
+
+    /// In a line: `aaep, small bounds, without honours-late, by countersign 0.1.0`; nothing where the document says nothing.
+    fn told(&self) -> Option<String> {
+        let words = [
+            ("protocol", "", ""),
+            ("bounds", "", " bounds"),
+            ("without", "without ", ""),
+            ("readings", "taken as ", ""),
+            ("countersign", "by countersign ", ""),
+        ];
+        let said = words.iter().filter_map(|(name, before, behind)| {
+            let said = self.0.get(name).filter(|it| !it.is_empty())?;
+            Some(format!("{before}{said}{behind}"))
+        });
+        let said: Vec<_> = said.collect();
+        (!said.is_empty()).then(|| printable(&said.join(", ")))
+    }
+}
+
+fn collect(value: &Value, setting: &Setting, runs: &mut Vec<Run>) -> Result<(), String> {
     match value {
-        Value::Array(items) => items.iter().try_for_each(|item| collect(item, runs)),
+        Value::Array(items) => items
+            .iter()
+            .try_for_each(|item| collect(item, setting, runs)),
         Value::Object(object) => {
+            let setting = setting.within(object);
             if let Some(Value::Array(steps)) = object.get("steps")
                 && !steps.is_empty()
             {
-                runs.push(run(object, steps)?);
+                let mut run = run(object, steps)?;
+                run.remarks.extend(argued(object));
+                run.remarks.extend(setting.told());
+                runs.push(run);
             }
-            object.values().try_for_each(|member| collect(member, runs))
+            let mut members = object.values();
+            members.try_for_each(|member| collect(member, &setting, runs))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
     }
+}
+
+/// What made the run possible, and what is required instead, where the document says it.
+fn argued(object: &Map<String, Value>) -> Vec<String> {
+    let list = |value: &Value| -> Vec<String> {
+        let all = value.as_array().into_iter().flatten();
+        all.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let by = object.get("made_possible_by").and_then(Value::as_array);
+    let by = by.into_iter().flatten().filter_map(|it| {
+        let (what, name) = match (it.get("guard"), it.get("reading")) {
+            (Some(name), _) => ("the loss of", name.as_str()?),
+            (None, Some(name)) => ("the reading", name.as_str()?),
+            (None, None) => return None,
+        };
+        let clauses = it.get("clauses").map(list).unwrap_or_default().join(", ");
+        Some(format!("made possible by {what} {name} ({clauses})"))
+    });
+    let instead = object.get("instead").and_then(|it| {
+        let step = it.get("step")?.as_u64()?;
+        let changes = it.get("changes").filter(|it| it.is_array()).map(list);
+        let said = instead_text(changes.as_deref());
+        Some(format!("required instead at step {step}: {said}"))
+    });
+    by.chain(instead).map(|it| printable(&it)).collect()
 }
 
 fn run(object: &Map<String, Value>, steps: &[Value]) -> Result<Run, String> {
