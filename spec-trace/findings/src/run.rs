@@ -17,6 +17,17 @@ pub struct Step {
 }
 
 impl Step {
+    /// The time of day, as in `10:00:05` or `10:00:05.250`.
+    pub fn time(&self) -> String {
+        let (seconds, fraction) = (self.at / 1000, self.at % 1000);
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let whole = format!("{hours:02}:{minutes:02}:{seconds:02}");
+        match fraction {
+            0 => whole,
+            _ => format!("{whole}.{fraction:03}"),
+        }
+    }
+
     /// The member with this name; null where there is none.
     pub fn get(&self, name: &str) -> &Value {
         self.members.get(name).unwrap_or(&Value::Null)
@@ -107,12 +118,7 @@ impl Run {
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, step) in self.steps() {
-            let (seconds, fraction) = (step.at / 1000, step.at % 1000);
-            let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-            write!(f, "{number}. {hours:02}:{minutes:02}:{seconds:02}")?;
-            if fraction != 0 {
-                write!(f, ".{fraction:03}")?;
-            }
+            write!(f, "{number}. {}", step.time())?;
             for (name, value) in &step.members {
                 match value.as_str() {
                     Some(text) => write!(f, " {name}={text}")?,

@@ -16,7 +16,7 @@ use crate::answer::{Answer, Format, Status};
 use crate::links::LINKS;
 use crate::show::words::between_words;
 
-mod against;
+pub(crate) mod against;
 
 /// The widest line that is printed.
 const WIDTH: usize = 100;

@@ -82,7 +82,7 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
 }
 
 /// The findings, each with whether a test executes what shows it.
-fn documents(found: &[&Finding]) -> Value {
+pub(crate) fn documents(found: &[&Finding]) -> Value {
     let document = |finding: &Finding| {
         let mut document = json!(finding);
         document["executed"] = json!(!finding.cases.is_empty());
@@ -180,7 +180,7 @@ fn cases(finding: &Finding) -> String {
 }
 
 /// `wrong 4` in words.
-fn in_words(said: &str) -> String {
+pub(crate) fn in_words(said: &str) -> String {
     match said.split_once(' ') {
         Some(("wrong", step)) => format!("step {step} is wrong"),
         Some((_, step)) => format!("step {step} lacks what it wants"),
@@ -310,14 +310,14 @@ fn refuted_markdown(refuted: &Refuted) -> String {
     format!("## {protocol}: {title}\n\nClaim: {claim}\n\nRefuted: {because}\n\n")
 }
 
-fn severity(finding: &Finding) -> &'static str {
+pub(crate) fn severity(finding: &Finding) -> &'static str {
     match finding.severity {
         Severity::Harm => "harm",
         Severity::Interoperability => "interoperability",
     }
 }
 
-fn kind(finding: &Finding) -> &'static str {
+pub(crate) fn kind(finding: &Finding) -> &'static str {
     match finding.kind {
         Kind::Contradiction => "contradiction",
         Kind::Gap => "gap",
@@ -325,7 +325,7 @@ fn kind(finding: &Finding) -> &'static str {
     }
 }
 
-fn shown_by(finding: &Finding) -> String {
+pub(crate) fn shown_by(finding: &Finding) -> String {
     let what = match finding.shown_by {
         ShownBy::Run => "A run",
         ShownBy::Instance => "An instance",

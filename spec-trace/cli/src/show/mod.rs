@@ -10,6 +10,7 @@
 
 mod document;
 mod events;
+pub mod finding;
 pub mod html;
 mod kept;
 pub mod load;

@@ -21,6 +21,8 @@ pub enum Kind {
     Kept,
     /// A path through a model.
     Path,
+    /// A run that shows a finding on the text.
+    Finding,
 }
 
 impl Kind {
@@ -32,6 +34,7 @@ impl Kind {
             Self::Divergence => "divergence",
             Self::Kept => "kept run",
             Self::Path => "path",
+            Self::Finding => "run of a finding",
         }
     }
 }
