@@ -104,7 +104,12 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     for (name, _) in above {
         let _ = writeln!(text, "{}", told(&out.join(name)));
     }
-    let _ = writeln!(text, "{} ({} pages)", told(&out.join("findings")), below.len());
+    let _ = writeln!(
+        text,
+        "{} ({} pages)",
+        told(&out.join("findings")),
+        below.len()
+    );
     let _ = writeln!(text, "{}", Tally::of(&LINKS, all()));
     if let Some(compared) = &report.against {
         let _ = writeln!(text, "{}", against::totals(compared));

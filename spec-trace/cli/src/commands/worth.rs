@@ -143,7 +143,14 @@ impl Drawn {
     ) -> miette::Result<Self> {
         let model = specification::<T>(preset::<T>(bounds)?)?;
         let (pairs, steps) = (false, T::LONGEST);
-        let mut worth = Worth::of(&model, Asked { rules, pairs, steps });
+        let mut worth = Worth::of(
+            &model,
+            Asked {
+                rules,
+                pairs,
+                steps,
+            },
+        );
         worth.drop_broken(&by_reading(&model));
         let rules = worth.singles.iter().map(|single| {
             let properties = single.broken.properties.iter();
@@ -162,7 +169,11 @@ impl Drawn {
     }
 }
 
-fn page<T: Modelled>(bounds: &str, worth: &Worth<T::Guard>, beside: (&Markup, ShowClause)) -> String {
+fn page<T: Modelled>(
+    bounds: &str,
+    worth: &Worth<T::Guard>,
+    beside: (&Markup, ShowClause),
+) -> String {
     let duties = without_rule::<T>();
     let duties: Vec<_> = duties
         .map(|(clause, reason)| (clause.id.as_str(), clause.level.as_str(), reason))

@@ -381,7 +381,10 @@ fn verdict(report: &Report, clause: &Clause, found: &[&Finding]) -> Markup {
                 @let costly = place.ways.iter().filter(|(_, costs)| !costs.is_empty()).count();
                 li {
                     span.badge.quiet { "open" } " " a href={ "readings.html#" (protocol) "-" (place.name) } { (place.name) } " "
-                    span.faint { (costly) " of " (place.ways.len()) " ways break a guarantee" }
+                    span.faint {
+                        @if costly == 0 { "each of its " (place.ways.len()) " ways keeps every guarantee" }
+                        @else { (costly) " of its " (place.ways.len()) " ways break a guarantee" }
+                    }
                 }
             }
             @for (protocol, name, count, shortest) in report.rules_of(clause) {

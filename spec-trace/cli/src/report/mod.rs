@@ -162,7 +162,7 @@ fn findings_on(clause: &Clause) -> impl Iterator<Item = &'static Finding> {
     of(Severity::Harm).chain(of(Severity::Interoperability))
 }
 
-/// A page of the report, `root` being the way from it to the folder of the report.
+/// A page of the report.
 fn page(title: &str, body: Markup) -> String {
     Page {
         title: &format!("Countersign: {title}"),

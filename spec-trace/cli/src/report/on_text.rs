@@ -1,5 +1,6 @@
 //! What is wrong with the text: the list of the findings, and a page for each, to hand to whoever keeps the document.
 
+use countersign_clauses::links::Kind;
 use countersign_findings::{self as findings, Case, Finding};
 use maud::{Markup, html};
 
@@ -9,7 +10,6 @@ use crate::commands::findings::{in_words, kind, shown_by};
 use crate::links::LINKS;
 use crate::show;
 use crate::show::html::drawing;
-use countersign_clauses::links::Kind;
 
 /// The list.
 pub fn list(report: &Report) -> String {
@@ -50,9 +50,9 @@ fn of_protocol(protocol: &str) -> Markup {
     let all = findings::all().iter();
     let all: Vec<&Finding> = all.filter(|it| it.protocol() == protocol).collect();
     html! {
-        section.document aria-labelledby={ "head-" (protocol) } {
-            h2 id=(protocol) { span id={ "head-" (protocol) } { (protocol) } }
-            table.clauses.findings-list role="table" aria-labelledby={ "head-" (protocol) } {
+        section.document aria-labelledby=(protocol) {
+            h2 id=(protocol) { (protocol) }
+            table.clauses.findings-list role="table" aria-labelledby=(protocol) {
                 thead role="rowgroup" {
                     tr role="row" {
                         @for head in ["Finding", "What goes wrong", "Severity", "Kind", "Sections", "Runs"] {
@@ -141,9 +141,10 @@ fn clauses(report: &Report, finding: &Finding) -> Markup {
             dl.concerned {
                 @for clause in known {
                     dt { (clause_from("../", clause.id.as_str())) " " span.badge.quiet { (clause.level) } }
+                    @let tests = LINKS.count(clause, Kind::Test);
                     dd {
                         (clause.gist)
-                        " " span.faint { "(" (clause.source) "; " (LINKS.count(clause, Kind::Test)) " tests)" }
+                        " " span.faint { "(" (clause.source) "; " (tests) @if tests == 1 { " test)" } @else { " tests)" } }
                         @if let Some(beside) = report.beside(clause) {
                             " " (state(beside))
                             @for place in &beside.passages { (passage(place)) }
@@ -175,7 +176,10 @@ fn executed(finding: &Finding) -> Markup {
 
 /// What is said of a run, passage by passage.
 fn judged(number: usize, case: &Case) -> Markup {
-    let passages = case.judged.iter().map(|it| ("passage", it.0.as_str(), it.1));
+    let passages = case
+        .judged
+        .iter()
+        .map(|it| ("passage", it.0.as_str(), it.1));
     let guarantees = case.broken.iter();
     let guarantees = guarantees.map(|it| ("what has to hold", it.0.as_str(), it.1));
     let mended = case.repaired.iter();

@@ -27,8 +27,8 @@ fn of_protocol(costs: &Costs) -> Markup {
     let others = costs.places.iter().flat_map(|it| it.ways.iter().skip(1));
     let (keep, cost): (Vec<_>, Vec<_>) = others.partition(|(_, costs)| costs.is_empty());
     html! {
-        section.document aria-labelledby={ "head-" (costs.protocol) } {
-            h2 id=(costs.protocol) { span id={ "head-" (costs.protocol) } { (costs.protocol) } }
+        section.document aria-labelledby=(costs.protocol) {
+            h2 id=(costs.protocol) { (costs.protocol) }
             p.faint {
                 (costs.bounds) " bounds, runs of up to " (costs.steps) " steps: " (keep.len()) " ways beside the defaults keep every "
                 "guarantee, " (cost.len()) " break some"

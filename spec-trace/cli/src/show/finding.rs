@@ -162,7 +162,14 @@ fn of_producer(step: &findings::Step) -> Lanes {
     if step.has("~runs") {
         return (producer, Some(tools));
     }
-    let asks = ["reply", "type", "bytes", "subscription", "~subscribes", "~closes"];
+    let asks = [
+        "reply",
+        "type",
+        "bytes",
+        "subscription",
+        "~subscribes",
+        "~closes",
+    ];
     if asks.into_iter().any(|it| step.has(it)) {
         let who = ["from", "subscription_id", "~subscribes", "~closes"];
         return (subscriber(&who), Some(producer));
@@ -214,8 +221,17 @@ mod tests {
                 let said = said.chain(&case.repaired);
                 let against = said.filter(|it| it.contains(' ')).count();
                 let drawn: usize = run.steps.iter().map(|it| it.findings.len()).sum();
-                assert_eq!((run.findings.len(), drawn), (against, against), "{}", run.title);
-                assert!(run.steps.iter().all(|it| !it.text.is_empty()), "{}", run.title);
+                assert_eq!(
+                    (run.findings.len(), drawn),
+                    (against, against),
+                    "{}",
+                    run.title
+                );
+                assert!(
+                    run.steps.iter().all(|it| !it.text.is_empty()),
+                    "{}",
+                    run.title
+                );
             }
         }
     }
@@ -226,10 +242,19 @@ mod tests {
         let first = &run("AAEP-F1")[0];
         assert_eq!(first.participants, ["producer", "subscriber", "tools"]);
         let ways: Vec<_> = first.steps.iter().map(|it| (it.from, it.to)).collect();
-        assert_eq!(ways, [(0, Some(1)), (0, Some(1)), (1, Some(0)), (0, Some(2))]);
+        assert_eq!(
+            ways,
+            [(0, Some(1)), (0, Some(1)), (1, Some(0)), (0, Some(2))]
+        );
         assert_eq!(first.steps[3].text, "tool.invoked");
-        assert_eq!(first.steps[3].notes, ["in no message: runs=\"transfer 500\""]);
-        assert_eq!(first.findings[0].told(), "warning 6.1 same action: by what it does: this step is wrong");
+        assert_eq!(
+            first.steps[3].notes,
+            ["in no message: runs=\"transfer 500\""]
+        );
+        assert_eq!(
+            first.findings[0].told(),
+            "warning 6.1 same action: by what it does: this step is wrong"
+        );
         let pending = &run("PA-F1")[0];
         assert_eq!(pending.participants[..2], ["agent", "ledger"]);
     }

@@ -166,3 +166,34 @@ fn places(places: &[Place]) -> String {
     let place = |it: &Place| hanging(&format!("    {}:{}  ", it.file, it.line), &it.text);
     places.iter().map(place).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_read_again_outweighs_a_document_that_is_nowhere() {
+        let of = |states: &[State], uncovered: usize| {
+            let beside = |state: &State| Beside {
+                id: "PA-5",
+                state: *state,
+                passages: Vec::new(),
+            };
+            let place = Place {
+                file: "copy.md".to_owned(),
+                line: 1,
+                text: "It MUST.".to_owned(),
+            };
+            status(&Compared {
+                documents: std::collections::BTreeMap::new(),
+                clauses: states.iter().map(beside).collect(),
+                uncovered: vec![place; uncovered],
+            })
+        };
+        assert_eq!(of(&[State::Same], 0), Status::Holds);
+        assert_eq!(of(&[State::Same], 1), Status::Violated);
+        assert_eq!(of(&[State::Same, State::Absent], 0), Status::Inconclusive);
+        assert_eq!(of(&[State::Absent, State::Changed], 0), Status::Violated);
+        assert_eq!(of(&[State::Lost], 0), Status::Violated);
+    }
+}
