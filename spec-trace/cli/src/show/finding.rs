@@ -251,10 +251,12 @@ mod tests {
             first.steps[3].notes,
             ["in no message: runs=\"transfer 500\""]
         );
-        assert_eq!(
-            first.findings[0].told(),
-            "warning 6.1 same action: by what it does: this step is wrong"
-        );
+        let told: Vec<String> = first.findings.iter().map(Finding::told).collect();
+        let expected = [
+            "warning mended wording: it lacks what is wanted",
+            "warning 6.1 same action: by what it does: this step is wrong",
+        ];
+        assert_eq!(told, expected);
         let pending = &run("PA-F1")[0];
         assert_eq!(pending.participants[..2], ["agent", "ledger"]);
     }

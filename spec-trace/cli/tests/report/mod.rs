@@ -1,5 +1,5 @@
-//! A report with everything that there can be in one, made in seconds: of the long searches those of one
-//! protocol within narrow bounds.
+//! A report with everything that there can be in one, made in seconds: of the long searches some places and
+//! one rule, most within narrow bounds.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,7 @@ use countersign_clauses::passages::{Beside, Compared, Place, State};
 use countersign_cli::commands::readings::Costs;
 use countersign_cli::commands::worth::Drawn;
 use countersign_cli::report::{Full, Report, above_worth, clause_link};
+use countersign_model::aaep::AaepProtocol;
 use countersign_model::pending_action::PendingActionProtocol as Pending;
 use countersign_model::rules::Guards as _;
 use countersign_model::specification::Modelled;
@@ -25,6 +26,9 @@ pub fn whole() -> Report {
     let beside = (&above_worth(Pending::NAME), clause_link as fn(&str) -> _);
     let worth = Drawn::of::<Pending>(BOUNDS, &rules, beside).expect("bounds");
     let readings = Costs::of::<Pending>(BOUNDS, &places).expect("bounds");
+    let place = AaepProtocol::PLACES.iter();
+    let place = place.filter(|it| it.name == "timeout-uses-token");
+    let costly = Costs::of::<AaepProtocol>("small", &place.collect::<Vec<_>>()).expect("bounds");
     Report {
         source: Some(
             "https://code.example/{path}#L{line}"
@@ -33,7 +37,7 @@ pub fn whole() -> Report {
         ),
         against: Some(compared()),
         full: Some(Full {
-            readings: vec![readings],
+            readings: vec![readings, costly],
             worth: vec![worth],
         }),
     }
