@@ -516,6 +516,21 @@ fn a_report_has_a_page_for_each_finding_and_clauses_name_those_that_concern_them
     assert!(!files.contains_key("readings.html"));
 }
 
+/// Whoever is against a run is so at a step of its drawing.
+#[test]
+fn every_run_of_every_finding_is_drawn_with_all_that_is_wrong_with_it() {
+    for finding in countersign_findings::all() {
+        let runs = countersign_cli::show::finding::runs(finding).expect("runs");
+        assert_eq!(runs.len(), finding.cases.len());
+        for (run, case) in runs.iter().zip(&finding.cases) {
+            let said = case.judged.values().chain(case.broken.values());
+            let against = said.chain(&case.repaired).filter(|it| it.contains(' '));
+            let drawn = run.steps.iter().map(|it| it.findings.len());
+            assert_eq!(drawn.sum::<usize>(), against.count(), "{}", run.title);
+        }
+    }
+}
+
 /// Every address in a report that does not leave it leads to a file of it, and there to a place that is there once.
 #[test]
 fn no_link_of_a_report_leads_nowhere() {

@@ -17,17 +17,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// The time of day, as in `10:00:05` or `10:00:05.250`.
-    pub fn time(&self) -> String {
-        let (seconds, fraction) = (self.at / 1000, self.at % 1000);
-        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        let whole = format!("{hours:02}:{minutes:02}:{seconds:02}");
-        match fraction {
-            0 => whole,
-            _ => format!("{whole}.{fraction:03}"),
-        }
-    }
-
     /// The member with this name; null where there is none.
     pub fn get(&self, name: &str) -> &Value {
         self.members.get(name).unwrap_or(&Value::Null)
@@ -41,6 +30,17 @@ impl Step {
     /// Whether a member has this text.
     pub fn is(&self, name: &str, text: &str) -> bool {
         self.get(name) == text
+    }
+
+    /// Its time of day, as in `10:00:05` or `10:00:05.250`.
+    pub fn time(&self) -> String {
+        let (seconds, fraction) = (self.at / 1000, self.at % 1000);
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let fraction = match fraction {
+            0 => String::new(),
+            _ => format!(".{fraction:03}"),
+        };
+        format!("{hours:02}:{minutes:02}:{seconds:02}{fraction}")
     }
 
     /// Whether a member is there.
@@ -170,6 +170,16 @@ impl fmt::Display for Verdict {
             Self::Wrong(step) => write!(f, "wrong {step}"),
             Self::Lacks(step) => write!(f, "lacks {step}"),
         }
+    }
+}
+
+/// What is said of a run in words: of `wrong 4` that step 4 is wrong.
+pub fn in_words(said: &str) -> String {
+    match said.split_once(' ') {
+        Some(("wrong", step)) => format!("step {step} is wrong"),
+        Some((_, step)) => format!("step {step} lacks what it wants"),
+        None if said == "silent" => "says nothing of it".to_owned(),
+        None => "nothing is wrong".to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use countersign_findings::run::Run;
+use countersign_findings::run::{Run, in_words};
 use countersign_findings::together::{Conflict, Together, Unkept, together};
 use countersign_findings::{self as findings, Finding, Kind, Refuted, Severity, ShownBy};
 use serde_json::{Value, json};
@@ -177,16 +177,6 @@ fn cases(finding: &Finding) -> String {
         text += &hanging("  ", reason);
     }
     text
-}
-
-/// `wrong 4` in words.
-pub(crate) fn in_words(said: &str) -> String {
-    match said.split_once(' ') {
-        Some(("wrong", step)) => format!("step {step} is wrong"),
-        Some((_, step)) => format!("step {step} lacks what it wants"),
-        None if said == "silent" => "says nothing of it".to_owned(),
-        None => "nothing is wrong".to_owned(),
-    }
 }
 
 /// A line for each, and how many there are of each severity.

@@ -1,12 +1,13 @@
 //! What is wrong with the text: the list of the findings, and a page for each, to hand to whoever keeps the document.
 
 use countersign_clauses::links::Kind;
+use countersign_findings::run::in_words;
 use countersign_findings::{self as findings, Case, Finding};
 use maud::{Markup, html};
 
 use super::inventory::{passage, state};
 use super::{PROTOCOLS, Report, clause_from, page as whole, severity, ways};
-use crate::commands::findings::{in_words, kind, shown_by};
+use crate::commands::findings::{kind, shown_by};
 use crate::links::LINKS;
 use crate::show;
 use crate::show::html::drawing;

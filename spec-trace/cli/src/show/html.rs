@@ -273,7 +273,8 @@ impl Sheet {
                     (step.text)
                     @if !asides.is_empty() { " " span.aside { (asides) } }
                     @for finding in step.findings.iter().map(|index| &run.findings[*index]) {
-                        " " span.badge.(finding.weight.name()) { (finding.weight.mark()) " " (finding.clause) }
+                        @let named = if finding.clause.is_empty() { &finding.message } else { &finding.clause };
+                        " " span.badge.(finding.weight.name()) { (finding.weight.mark()) " " (named) }
                     }
                 }
             }

@@ -3,7 +3,7 @@
 //!
 //! The one thing to know: whatever the file holds becomes one intermediate form, [`run::Run`], and each renderer knows that
 //! form alone. Data flows one way: [`load`] tells what the file is, [`stream`], [`transcript`], [`document`] and [`kept`] make runs of it,
-//! [`text`], [`mermaid`], [`svg`] and [`html`] draw them.
+//! [`finding`] makes those that show a finding, and [`text`], [`mermaid`], [`svg`] and [`html`] draw them.
 //!
 //! The participants are lanes. A step is a row: an arrow from lane to lane, and beside the lanes what it says; so that long
 //! prose never lies across the drawing.

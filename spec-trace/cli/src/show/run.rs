@@ -21,7 +21,7 @@ pub enum Kind {
     Kept,
     /// A path through a model.
     Path,
-    /// A run that shows a finding on the text.
+    /// A run that shows a finding on the source documents.
     Finding,
 }
 

@@ -182,7 +182,7 @@ fn a_finding_is_reached_from_its_clause_and_leads_back() {
     };
     follow(
         &mut browser,
-        "#AAEP-6\\.3\\.4-2 a[href='findings/AAEP-F2.html']",
+        "[id='AAEP-6.3.4-2'] a[href='findings/AAEP-F2.html']",
     );
     assert!(browser.text("h1").starts_with("AAEP-F2: "));
     assert_eq!(browser.text("#run-1 .run thead .lanes span"), "producer");
