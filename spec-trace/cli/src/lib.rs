@@ -13,11 +13,11 @@ pub mod explorer;
 pub mod findings;
 pub mod formats;
 pub mod links;
-pub mod matrix;
 pub mod page;
 pub mod parallel;
 pub mod progress;
 pub mod recorded;
+pub mod report;
 #[cfg(test)]
 #[path = "../build/scan/mod.rs"]
 mod scan;

@@ -16,6 +16,8 @@ use chromium::Chromium;
 mod chromium;
 #[path = "pages/reading.rs"]
 mod reading;
+#[path = "pages/reporting.rs"]
+mod reporting;
 
 fn countersign(arguments: &[&str]) {
     let mut command = Command::cargo_bin("countersign").expect("the binary is built");

@@ -1,5 +1,6 @@
 //! What build servers and code hosts get, held against the published schemas (`tests/schemas`).
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,8 @@ use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, StepT
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use uppsala::XsdValidator;
+
+mod report;
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -434,4 +437,273 @@ fn where_all_holds_every_case_passes() {
     assert!(cases > 40);
     let passed = format!("tests=\"{cases}\" failures=\"0\" errors=\"0\" skipped=\"0\"");
     assert!(xml.contains(&passed), "{xml}");
+}
+
+/// The files of a report that the command has written, by their names, and its status.
+fn written(more: &[&str]) -> (BTreeMap<String, String>, Option<i32>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("site");
+    let output = Command::cargo_bin("countersign")
+        .expect("the command is built")
+        .arg("report")
+        .arg("--out")
+        .arg(&out)
+        .args(more)
+        .output()
+        .expect("the command runs");
+    let mut files = BTreeMap::new();
+    for below in ["", "findings/"] {
+        let entries = fs::read_dir(out.join(below)).into_iter().flatten();
+        for path in entries.map(|it| it.expect("an entry").path()) {
+            if path.is_file() {
+                let name = path.file_name().expect("a name").to_string_lossy();
+                let text = fs::read_to_string(&path).expect("text");
+                files.insert(format!("{below}{name}"), text);
+            }
+        }
+    }
+    (files, output.status.code())
+}
+
+fn document(files: &BTreeMap<String, String>) -> Value {
+    serde_json::from_str(&files["report.json"]).expect("JSON")
+}
+
+#[test]
+fn a_report_has_a_page_for_each_finding_and_clauses_name_those_that_concern_them() {
+    let (files, status) = written(&[]);
+    assert_eq!(status, Some(0));
+    let report = document(&files);
+    let found = report["findings"].as_array().expect("findings");
+    assert_eq!(found.len(), countersign_findings::all().len());
+    let clauses = report["clauses"].as_array().expect("clauses");
+    let concerned: usize = found
+        .iter()
+        .map(|it| it["clauses"].as_array().map_or(0, Vec::len))
+        .sum();
+    let named: usize = clauses
+        .iter()
+        .map(|it| it["findings"].as_array().map_or(0, Vec::len))
+        .sum();
+    assert!(concerned > 200);
+    assert_eq!(named, concerned);
+    for finding in found {
+        let id = finding["id"].as_str().expect("an id");
+        let page = &files[&format!("findings/{id}.html")];
+        for clause in finding["clauses"].as_array().expect("clauses") {
+            let clause = clause.as_str().expect("an id");
+            let link = format!("href=\"../index.html#{clause}\"");
+            assert!(page.contains(&link), "{id} {clause}");
+        }
+        let runs = finding["cases"].as_array().map_or(0, Vec::len);
+        assert_eq!(
+            page.matches("<div class=\"drawing\">").count(),
+            runs,
+            "{id}"
+        );
+        assert_eq!(
+            page.matches("<table class=\"judged\">").count(),
+            runs,
+            "{id}"
+        );
+    }
+    // What is searched for was not, and how to have it is said.
+    assert!(report.get("readings").is_none() && report.get("worth").is_none());
+    assert!(report.get("against").is_none());
+    assert!(files["index.html"].contains("countersign report --out DIR --full"));
+    assert!(!files.contains_key("readings.html"));
+}
+
+/// Whoever is against a run is so at a step of its drawing.
+#[test]
+fn every_run_of_every_finding_is_drawn_with_all_that_is_wrong_with_it() {
+    for finding in countersign_findings::all() {
+        let runs = countersign_cli::show::finding::runs(finding).expect("runs");
+        assert_eq!(runs.len(), finding.cases.len());
+        for (run, case) in runs.iter().zip(&finding.cases) {
+            let said = case.judged.values().chain(case.broken.values());
+            let against = said.chain(&case.repaired).filter(|it| it.contains(' '));
+            let drawn = run.steps.iter().map(|it| it.findings.len());
+            assert_eq!(drawn.sum::<usize>(), against.count(), "{}", run.title);
+        }
+    }
+}
+
+/// Every address in a report that does not leave it leads to a file of it, and there to a place that is there once.
+#[test]
+fn no_link_of_a_report_leads_nowhere() {
+    let report = report::whole();
+    let files: BTreeMap<String, String> = report.files().into_iter().collect();
+    let pages = || files.iter().filter(|(name, _)| name.ends_with(".html"));
+    let ids = |text: &str| -> Vec<String> {
+        let ids = text.split(" id=\"").skip(1);
+        ids.map(|it| it.split('"').next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    let ids: BTreeMap<&str, Vec<String>> = pages().map(|(name, it)| (&**name, ids(it))).collect();
+    for (name, all) in &ids {
+        let different: BTreeSet<&String> = all.iter().collect();
+        assert_eq!(
+            different.len(),
+            all.len(),
+            "{name} has two places of one name"
+        );
+    }
+    let mut links = 0;
+    // Of three protocols, two were not searched for what their rules are worth.
+    let left_out = ["worth-aaep.html", "worth-mcp-aql.html"];
+    for (name, text) in pages() {
+        for address in text.split(" href=\"").skip(1) {
+            let address = address.split('"').next().unwrap_or_default();
+            if address.starts_with("https://code.example/")
+                || left_out.contains(&address.trim_start_matches("../"))
+            {
+                continue;
+            }
+            let (file, place) = address.split_once('#').unwrap_or((address, ""));
+            let file = match (file, name.split_once('/')) {
+                ("", _) => name.clone(),
+                (file, None) => file.to_owned(),
+                (file, Some((below, _))) => match file.strip_prefix("../") {
+                    Some(file) => file.to_owned(),
+                    None => format!("{below}/{file}"),
+                },
+            };
+            let known = ids.get(&*file);
+            let known =
+                known.unwrap_or_else(|| panic!("{name} leads to {file}, which there is not"));
+            let is_there = place.is_empty() || known.iter().any(|it| it == place);
+            assert!(is_there, "{name} leads to {address}");
+            links += 1;
+        }
+    }
+    assert!(links > 2_000, "{links}");
+}
+
+#[test]
+fn places_in_the_sources_lead_to_where_these_are_shown() {
+    let url = "https://code.example/blob/main/{path}#L{line}";
+    let (files, status) = written(&["--source-url", url]);
+    assert_eq!(status, Some(0));
+    let (plain, _) = written(&[]);
+    let mut links = 0;
+    for clause in document(&files)["clauses"].as_array().expect("clauses") {
+        let all = clause["links"].as_array().expect("links");
+        // Of what nothing can check, the page has the reason alone.
+        if all.iter().any(|it| it["kind"] == "exception") {
+            continue;
+        }
+        for link in all {
+            let Some((path, line)) = link["at"].as_str().and_then(|at| at.rsplit_once(':')) else {
+                assert!(link.get("url").is_none(), "{link}");
+                continue;
+            };
+            let expected = format!("https://code.example/blob/main/{path}#L{line}");
+            assert_eq!(link["url"], expected);
+            let shown = format!("href=\"{expected}\"");
+            assert!(files["index.html"].contains(&shown), "{expected}");
+            links += 1;
+        }
+    }
+    assert!(links > 1_000, "{links}");
+    assert!(!plain["index.html"].contains("href=\"http"));
+    for wrong in ["https://code.example/", "https://code.example/{path}/{row}"] {
+        let (files, status) = written(&["--source-url", wrong]);
+        assert_eq!((files.len(), status), (0, Some(2)), "{wrong}");
+    }
+}
+
+#[test]
+fn a_clause_stands_beside_its_passage_with_what_has_become_of_it() {
+    let files: BTreeMap<String, String> = report::whole().files().into_iter().collect();
+    let index = &files["index.html"];
+    let row = |id: &str| {
+        let row = index.split_once(&format!("id=\"{id}\"")).expect("a row").1;
+        row.split("</tr>").next().unwrap_or_default().to_owned()
+    };
+    for (id, name, said) in [
+        ("AAEP-6.1-1", "same", "as it was read"),
+        ("AAEP-6.3.4-4", "changed", "changed: read it again"),
+        ("AAEP-6.9-5", "lost", "lost: its section is gone"),
+        ("PA-5", "absent", "not compared"),
+    ] {
+        let row = row(id);
+        assert!(row.contains(&format!("data-state=\"{name}\"")), "{row}");
+        assert!(
+            row.contains(said) && row.contains("copy &lt;b&gt;.md:7"),
+            "{row}"
+        );
+    }
+    // Its words, its gist, its rule, what was found on it, its tests.
+    let late = row("AAEP-6.3.4-4");
+    for told in [
+        "&lt;/script&gt;&lt;img",
+        "Check 4:",
+        "honours-late",
+        "findings/AAEP-F13.html",
+        "tested by",
+    ] {
+        assert!(late.contains(told), "{told}: {late}");
+    }
+    assert!(row("AAEP-EV-15").contains("read from no passage of its own"));
+    for (name, text) in &files {
+        let is_page = name.ends_with(".html");
+        assert!(
+            !is_page || !text.contains("<img") && !text.contains('\u{202E}'),
+            "{name}"
+        );
+    }
+    let document = document(&files);
+    assert_eq!(document["against"]["clauses"][1]["state"], "changed");
+    assert_eq!(document["against"]["uncovered"][0]["line"], 7);
+    // What holds none of the documents is no copy of them.
+    let (files, status) = written(&["--against", &here("src").display().to_string()]);
+    assert_eq!((files.len(), status), (0, Some(2)));
+}
+
+#[test]
+fn what_was_searched_for_is_linked_from_the_clauses() {
+    let report = report::whole();
+    let files: BTreeMap<String, String> = report.files().into_iter().collect();
+    let document = document(&files);
+    let place = &document["readings"][0]["readings"][0];
+    let name = place["name"].as_str().expect("a name");
+    let id = place["clauses"][0].as_str().expect("a clause");
+    let clauses = document["clauses"].as_array().expect("clauses");
+    let clause = clauses
+        .iter()
+        .find(|it| it["id"] == id)
+        .expect("the clause");
+    assert_eq!(clause["readings"], json!([name]));
+    let index = &files["index.html"];
+    assert!(index.contains(&format!("href=\"readings.html#pending-action-{name}\"")));
+    assert!(index.contains("href=\"worth-pending-action.html#rule-honours-repeated\""));
+    assert!(!index.contains("--full"));
+    // Each guarantee that a way costs has its shortest run.
+    let way = &document["readings"][1]["readings"][0]["choices"][1];
+    let costs = way["breaks"].as_array().map_or(0, Vec::len);
+    let drawn = files["readings.html"].matches("<div class=\"drawing\">");
+    assert_eq!((costs, drawn.count()), (4, 4));
+    let rules = document["worth"][0]["rules"].as_array().expect("rules");
+    assert_eq!(rules.len(), 1);
+    assert!(rules[0]["breaks"][0]["length"].as_u64() > Some(3));
+    let worth = &files["worth-pending-action.html"];
+    assert!(worth.contains("href=\"index.html#PA-8\""), "{worth}");
+}
+
+/// What programs are told of the report is what they get, with and without all that can be asked for.
+#[test]
+fn the_json_of_a_report_keeps_to_its_schema() {
+    let schema = countersign_cli::commands::schema::find("report").expect("a schema");
+    let schema: Value = serde_json::from_str(&(schema.text)()).expect("JSON");
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    let mut whole = report::whole().document();
+    for document in [&document(&written(&[]).0), &whole] {
+        let faults = schema
+            .iter_errors(document)
+            .map(|it| format!("{}: {it}", it.instance_path()));
+        assert_eq!(faults.collect::<Vec<_>>(), [""; 0]);
+    }
+    whole["clauses"][0]["finding"] = json!([]);
+    assert!(!schema.is_valid(&whole));
 }

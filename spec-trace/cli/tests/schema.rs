@@ -581,11 +581,11 @@ fn the_schema_is_printed_in_every_format_as_it_stands() {
 fn without_a_name_the_names_are_listed() {
     assert_eq!(
         run(None, Format::Text).unwrap().text,
-        "confirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nsmoke\nstream\nvectors\n"
+        "confirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nreport\nsmoke\nstream\nvectors\n"
     );
     assert_eq!(
         run(None, Format::Json).unwrap().text,
-        "[\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"smoke\",\n  \"stream\",\n  \"vectors\"\n]\n"
+        "[\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"report\",\n  \"smoke\",\n  \"stream\",\n  \"vectors\"\n]\n"
     );
 }
 
@@ -594,7 +594,7 @@ fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
     let error = run(Some("confirmation.replies"), Format::Text).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "unknown schema `confirmation.replies`: expected one of confirmation.reply, diff, diff.baseline, diff.matrix, driver, smoke, stream, vectors"
+        "unknown schema `confirmation.replies`: expected one of confirmation.reply, diff, diff.baseline, diff.matrix, driver, report, smoke, stream, vectors"
     );
 }
 

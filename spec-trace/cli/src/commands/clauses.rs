@@ -17,7 +17,7 @@ use crate::links::{LINKS, readings};
 use crate::show::words::between_words;
 use crate::terminal::Terminal;
 
-mod against;
+pub(crate) mod against;
 
 /// The widest line that is printed.
 const WIDTH: usize = 100;

@@ -94,7 +94,7 @@ fn asked(id: &str) -> miette::Result<Vec<&'static Finding>> {
 }
 
 /// The findings, each with whether a test executes what shows it.
-fn documents(found: &[&Finding]) -> Value {
+pub(crate) fn documents(found: &[&Finding]) -> Value {
     let document = |finding: &Finding| {
         let mut document = json!(finding);
         document["executed"] = json!(!finding.cases.is_empty());
@@ -315,14 +315,14 @@ fn refuted_markdown(refuted: &Refuted) -> String {
     format!("## {protocol}: {title}\n\nClaim: {claim}\n\nRefuted: {because}\n\n")
 }
 
-fn severity(finding: &Finding) -> &'static str {
+pub(crate) fn severity(finding: &Finding) -> &'static str {
     match finding.severity {
         Severity::Harm => "harm",
         Severity::Interoperability => "interoperability",
     }
 }
 
-fn kind(finding: &Finding) -> &'static str {
+pub(crate) fn kind(finding: &Finding) -> &'static str {
     match finding.kind {
         Kind::Contradiction => "contradiction",
         Kind::Gap => "gap",
@@ -330,7 +330,7 @@ fn kind(finding: &Finding) -> &'static str {
     }
 }
 
-fn shown_by(finding: &Finding) -> String {
+pub(crate) fn shown_by(finding: &Finding) -> String {
     let what = match finding.shown_by {
         ShownBy::Run => "A run",
         ShownBy::Instance => "An instance",

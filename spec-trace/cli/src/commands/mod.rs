@@ -68,7 +68,7 @@ Examples:
   countersign explore aaep                         walk through the model in a browser
   countersign clauses AAEP-6.3.4-4                 a rule, and all that states, executes or tests it
   countersign findings AAEP-F5                     where the text is at odds with itself
-  countersign report --out DIR                     all rules and what covers each, as a page
+  countersign report --out DIR                     all rules, findings and runs, as pages
 
 Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable input, 3 inconclusive.";
 
@@ -149,7 +149,7 @@ enum Command {
     Clauses(In<Format, clauses::Args>),
     /// List where the source documents are at odds with themselves, or explain one: witness and a wording that mends it
     Findings(In<DocumentFormat, findings::Args>),
-    /// Write the traceability of all clauses as a page and as JSON
+    /// Write all clauses, with what holds them and what is wrong with the text, as pages and as JSON
     Report(In<Format, report::Args>),
     /// Print a JSON Schema of the wire format
     Schema(In<Format, schema::Args>),

@@ -59,6 +59,68 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     }
 }
 
+/// The places of a text that were asked for, and what each way to take them costs, whatever its protocol is.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    /// The protocol's name on the command line.
+    pub protocol: &'static str,
+    /// How far the model went.
+    pub bounds: String,
+    /// The longest runs that were looked at, in steps.
+    pub steps: usize,
+    /// The places.
+    pub places: Vec<PlaceCosts>,
+    /// The same, as the command prints it.
+    pub json: Value,
+}
+
+/// A place, and what each way to take it costs.
+#[derive(Clone, Debug)]
+pub struct PlaceCosts {
+    /// Its name.
+    pub name: &'static str,
+    /// The clauses that leave it open.
+    pub clauses: &'static [&'static str],
+    /// What is open.
+    pub question: &'static str,
+    /// Why the first way is the default.
+    pub why: &'static str,
+    /// Each way with the guarantees that it breaks and the shortest runs, the default first.
+    pub ways: Vec<(&'static str, Vec<PropertyVerdict>)>,
+}
+
+impl Costs {
+    /// Searches every way to take these places.
+    ///
+    /// # Errors
+    ///
+    /// Bounds that there are not.
+    pub fn of<T: Modelled>(
+        bounds: &str,
+        places: &[&'static Place<T::Reading>],
+    ) -> miette::Result<Self> {
+        let model = specification::<T>(preset::<T>(bounds)?)?;
+        let ways = ways(&model, places);
+        let costs = |place: &&'static Place<T::Reading>| PlaceCosts {
+            name: place.name,
+            clauses: place.clauses,
+            question: place.question,
+            why: place.why,
+            ways: {
+                let ways = ways.iter().filter(|way| way.place.name == place.name);
+                ways.map(|way| (way.value, way.costs.clone())).collect()
+            },
+        };
+        Ok(Self {
+            protocol: T::NAME,
+            bounds: bounds.to_owned(),
+            steps: T::LONGEST,
+            places: places.iter().map(costs).collect(),
+            json: document(&model, bounds, places, &ways, &[]),
+        })
+    }
+}
+
 /// A way to take a place beside its default: what each of the two allows and the other does not.
 struct Beside {
     default: &'static str,
@@ -100,22 +162,10 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
     };
     let status = Status::Holds;
     Ok(match format {
-        Format::Json => {
-            let places: Vec<Value> = places
-                .iter()
-                .map(|place| place_json(place, &ways, &beside))
-                .collect();
-            let document = json!({
-                "protocol": T::NAME,
-                "bounds": args.bounds,
-                "steps": T::LONGEST,
-                "readings": places,
-            });
-            let mut setting = setting(&model);
-            // Each choice says itself how the text is taken.
-            setting.shift_remove("readings");
-            Answer::json(&with_setting(document, setting), status)
-        }
+        Format::Json => Answer::json(
+            &document(&model, &args.bounds, &places, &ways, &beside),
+            status,
+        ),
         Format::Text => {
             let mut text = String::new();
             for place in &places {
@@ -209,6 +259,26 @@ impl Beside {
         let default_first = apart_text(&allowed(default, value), value, &self.only_default);
         format!("{value_first}\n{default_first}\n")
     }
+}
+
+fn document<T: Modelled>(
+    model: &Specification<T>,
+    bounds: &str,
+    places: &[&'static Place<T::Reading>],
+    ways: &[Way<T::Reading>],
+    beside: &[Beside],
+) -> Value {
+    let readings = places.iter().map(|place| place_json(place, ways, beside));
+    let document = json!({
+        "protocol": T::NAME,
+        "bounds": bounds,
+        "steps": T::LONGEST,
+        "readings": readings.collect::<Vec<_>>(),
+    });
+    let mut setting = setting(model);
+    // Each choice says itself how the text is taken.
+    setting.shift_remove("readings");
+    with_setting(document, setting)
 }
 
 fn place_json<R>(place: &Place<R>, ways: &[Way<R>], beside: &[Beside]) -> Value {

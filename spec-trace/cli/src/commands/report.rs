@@ -1,31 +1,48 @@
-//! `countersign report`: the traceability of all clauses, or the reports of `diff` on several implementations, as a page and as JSON.
+//! `countersign report`: all clauses with what holds them and what is wrong with them, or the reports of `diff` on several implementations, as
+//! pages and as JSON.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, WrapErr, miette};
-use serde_json::{Value, json};
 
-use countersign_clauses::coverage::{self, Tally};
+use countersign_clauses::coverage::Tally;
 use countersign_clauses::{Clause, all};
+use countersign_model::aaep::AaepProtocol;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
+use countersign_model::readings::Place;
+use countersign_model::specification::Modelled;
 
-use super::clauses;
+use super::clauses::against;
+use super::readings::Costs;
+use super::worth::Drawn;
 use crate::answer::{Answer, Format, Status};
 use crate::differing::many::Matrix;
 use crate::links::LINKS;
-use crate::matrix;
+use crate::report::source::SourceUrl;
+use crate::report::{Full, Report, above_worth, clause_link};
 use crate::show::words::printable;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign report --out site      site/index.html, which needs no network, and site/report.json
+  countersign report --out site      clauses, findings on the text and their runs: site/index.html
+                                     and what it leads to, all without network; site/report.json
+  countersign report --out site --full
+                                     with what each reading costs and each rule is worth: minutes
+  countersign report --out site --against my-copy
+                                     each clause beside its passage in your copy of the documents
+  countersign report --out site --source-url https://code.example/blob/main/{path}#L{line}
+                                     places in the sources as links to where they are shown
   countersign report --matrix one.json two.json
                                      what `diff --format json` wrote of two, as a table
   countersign report --matrix one.json two.json --out site
                                      the same as site/matrix.html and .json, and for each
                                      of them a badge (shields.io endpoint), site/badge-1.json";
 
-/// Writes the traceability of all clauses, or the reports on several implementations, as one static page, and as JSON
+/// Writes all clauses, with what holds them and what is wrong with them, or the reports on several implementations, as static pages and as
+/// JSON. With --against the status is that of `clauses --against`
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -33,16 +50,28 @@ pub struct Args {
     #[arg(long, value_name = "DIR", required_unless_present = "matrix")]
     pub out: Option<PathBuf>,
 
+    /// Search for what each reading costs and what each rule is worth, too, which takes minutes
+    #[arg(long, conflicts_with = "matrix")]
+    pub full: bool,
+
+    /// Put each clause beside its passage in this folder, or file, with a copy of the documents
+    #[arg(long, value_name = "DIR", conflicts_with = "matrix")]
+    pub against: Option<PathBuf>,
+
+    /// Where the sources are shown: an address with {path} and {line} in it, to which their places become links
+    #[arg(long, value_name = "URL", conflicts_with = "matrix")]
+    pub source_url: Option<SourceUrl>,
+
     /// Put reports of `diff --format json` beside each other: a row for each clause, a column for each implementation
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub matrix: Vec<PathBuf>,
 }
 
-/// Runs the command. It judges nothing, so an answer always holds.
+/// Runs the command. Only `--against` judges, as it does for `clauses`.
 ///
 /// # Errors
 ///
-/// A folder or file that cannot be written.
+/// A folder or file that cannot be written; a copy that cannot be read, or holds none of the documents.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     if !args.matrix.is_empty() {
         return matrix_of(args, format);
@@ -50,24 +79,74 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let Some(out) = &args.out else {
         return Err(miette!("--out is missing"));
     };
+    let clauses: Vec<&'static Clause> = all().iter().collect();
+    let against = args.against.as_deref();
+    let against = against
+        .map(|copy| against::compared(&clauses, copy))
+        .transpose()?;
+    let status = against.as_ref().map_or(Status::Holds, against::status);
     make(out)?;
-    let document = document();
-    let page = out.join("index.html");
-    let data = out.join("report.json");
-    write(&page, &matrix::render())?;
-    write(&data, &format!("{document:#}\n"))?;
-    Ok(match format {
-        Format::Json => Answer::json(&document, Status::Holds),
-        Format::Text => Answer {
-            text: format!(
-                "{}\n{}\n{}\n",
-                printable(&page.display().to_string()),
-                printable(&data.display().to_string()),
-                Tally::of(&LINKS, all())
-            ),
-            status: Status::Holds,
-        },
+    let report = Report {
+        source: args.source_url.clone(),
+        against,
+        full: args.full.then(full).transpose()?,
+    };
+    let files = report.files();
+    make(&out.join("findings"))?;
+    for (name, text) in &files {
+        write(&out.join(name), text)?;
+    }
+    if format == Format::Json {
+        return Ok(Answer::json(&report.document(), status));
+    }
+    let mut text = String::new();
+    let (below, above): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| name.contains('/'));
+    for (name, _) in above {
+        let _ = writeln!(text, "{}", told(&out.join(name)));
+    }
+    let _ = writeln!(
+        text,
+        "{} ({} pages)",
+        told(&out.join("findings")),
+        below.len()
+    );
+    let _ = writeln!(text, "{}", Tally::of(&LINKS, all()));
+    if let Some(compared) = &report.against {
+        let _ = writeln!(text, "{}", against::totals(compared));
+    }
+    Ok(Answer { text, status })
+}
+
+fn told(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
+/// What takes minutes to search.
+fn full() -> miette::Result<Full> {
+    Ok(Full {
+        readings: vec![
+            costs::<AaepProtocol>()?,
+            costs::<McpAqlProtocol>()?,
+            costs::<PendingActionProtocol>()?,
+        ],
+        worth: vec![
+            worth::<AaepProtocol>()?,
+            worth::<McpAqlProtocol>()?,
+            worth::<PendingActionProtocol>()?,
+        ],
     })
+}
+
+/// The bounds in which `readings` and `worth` search, where nothing else is said.
+const BOUNDS: &str = "small";
+
+fn costs<T: Modelled>() -> miette::Result<Costs> {
+    let places: Vec<&'static Place<T::Reading>> = T::PLACES.iter().collect();
+    Costs::of::<T>(BOUNDS, &places)
+}
+
+fn worth<T: Modelled>() -> miette::Result<Drawn> {
+    Drawn::of::<T>(BOUNDS, &[], (&above_worth(T::NAME), clause_link))
 }
 
 /// The reports on several implementations: printed, and written where there is a folder for them.
@@ -104,24 +183,4 @@ fn write(file: &Path, text: &str) -> miette::Result<()> {
     fs::write(file, text)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", file.display()))
-}
-
-/// Totals, totals by document, and every clause with its links.
-fn document() -> Value {
-    let clauses: Vec<&Clause> = all().iter().collect();
-    let documents: Vec<Value> = coverage::by_document(&clauses)
-        .into_iter()
-        .map(|document| {
-            json!({
-                "title": document[0].document,
-                "protocol": document[0].protocol,
-                "totals": Tally::of(&LINKS, document.iter().copied()),
-            })
-        })
-        .collect();
-    json!({
-        "totals": Tally::of(&LINKS, all()),
-        "documents": documents,
-        "clauses": clauses::document(&clauses),
-    })
 }

@@ -16,6 +16,7 @@ Examples:
   countersign schema diff                               what `diff --format json` prints
   countersign schema driver                             what an implementation under test reads
                                                         and writes
+  countersign schema report                             report.json, which `report` writes
   countersign schema stream                             a line of a recorded stream
   countersign schema vectors                            the files that `vectors` writes";
 
@@ -57,6 +58,10 @@ pub const SCHEMAS: &[Schema] = &[
     Schema {
         name: "driver",
         text: || format!("{:#}\n", countersign_driver::schema()),
+    },
+    Schema {
+        name: "report",
+        text: || include_str!("../../schemas/report.schema.json").to_owned(),
     },
     Schema {
         name: "smoke",

@@ -9,6 +9,7 @@ use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::rules::{Guards, Rules};
 use countersign_model::specification::{Modelled, Specification};
+use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::ablate::{by_reading, taken, without_rule, without_rule_json, without_rule_text};
@@ -17,7 +18,8 @@ use crate::argued::{Argued, setting, with_setting};
 use crate::arguments::{Protocol, guards, preset, specification};
 use crate::terminal::Terminal;
 use crate::verdicts::property_text;
-use crate::worth::{Asked, Hidden, Pairs, Single, Together, Worth, is_guarantee, page, text};
+use crate::worth::page::{self, ShowClause};
+use crate::worth::{Asked, Hidden, Pairs, Single, Together, Worth, is_guarantee, text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -102,12 +104,9 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
     Ok(match format {
         PageFormat::Json => Answer::json(&document(&model, &args.bounds, &worth), status),
         PageFormat::Html => {
-            let duties = without_rule::<T>();
-            let duties: Vec<_> = duties
-                .map(|(clause, reason)| (clause.id.as_str(), clause.level.as_str(), reason))
-                .collect();
+            let alone = (&html! {}, (|id| html! { (id) }) as ShowClause);
             Answer {
-                text: page::render(T::NAME, &args.bounds, &worth, &duties),
+                text: page::<T>(&args.bounds, &worth, alone),
                 status,
             }
         }
@@ -116,6 +115,71 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
             status,
         },
     })
+}
+
+/// What the rules of a protocol are worth, for a page among others, whatever the protocol is.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// The protocol's name on the command line.
+    pub protocol: &'static str,
+    /// The page with the matrix.
+    pub page: String,
+    /// The same, as the command prints it.
+    pub json: Value,
+    /// Each rule that was left out, with its clauses, how many guarantees that breaks, and the shortest run that does.
+    pub rules: Vec<(&'static str, &'static [&'static str], usize, Option<usize>)>,
+}
+
+impl Drawn {
+    /// Leaves each of these rules out alone, or each that there is where it is none; `beside` is what stands above the page, and how it
+    /// names clauses.
+    ///
+    /// # Errors
+    ///
+    /// Bounds that there are not.
+    pub fn of<T: Modelled>(
+        bounds: &str,
+        rules: &[T::Guard],
+        beside: (&Markup, ShowClause),
+    ) -> miette::Result<Self> {
+        let model = specification::<T>(preset::<T>(bounds)?)?;
+        let (pairs, steps) = (false, T::LONGEST);
+        let mut worth = Worth::of(
+            &model,
+            Asked {
+                rules,
+                pairs,
+                steps,
+            },
+        );
+        worth.drop_broken(&by_reading(&model));
+        let rules = worth.singles.iter().map(|single| {
+            let properties = single.broken.properties.iter();
+            let lengths = properties.filter(|it| is_guarantee(it));
+            let lengths: Vec<usize> = lengths.map(|it| it.steps.len()).collect();
+            let row = single.row;
+            let shortest = lengths.iter().min().copied();
+            (row.name, row.clauses, lengths.len(), shortest)
+        });
+        Ok(Self {
+            protocol: T::NAME,
+            rules: rules.collect(),
+            page: page::<T>(bounds, &worth, beside),
+            json: document(&model, bounds, &worth),
+        })
+    }
+}
+
+fn page<T: Modelled>(
+    bounds: &str,
+    worth: &Worth<T::Guard>,
+    beside: (&Markup, ShowClause),
+) -> String {
+    let duties = without_rule::<T>();
+    let duties: Vec<_> = duties
+        .map(|(clause, reason)| (clause.id.as_str(), clause.level.as_str(), reason))
+        .collect();
+    page::render(T::NAME, bounds, worth, &duties, beside)
 }
 
 /// Why a run that breaks something without the rule is possible.

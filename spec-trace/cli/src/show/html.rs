@@ -19,6 +19,9 @@ const HEIGHT: usize = 28;
 /// How many rows the browser takes together when it lays out what is in view.
 const GROUP: usize = 50;
 
+/// The style of [`drawing`].
+pub const DRAWING: &str = include_str!("drawing.css");
+
 /// The page; it opens with the run at position `chosen`, and the others are picked in it.
 pub fn render(runs: &[Run], chosen: usize) -> String {
     page(runs, chosen, &html! {}, "")
@@ -45,7 +48,7 @@ fn page(runs: &[Run], chosen: usize, other: &Markup, style: &str) -> String {
     let title = format!("{}: {}", run.kind.name(), run.title);
     Page {
         title: &title,
-        style: &format!("{}{style}", include_str!("show.css")),
+        style: &format!("{}{DRAWING}{style}", include_str!("show.css")),
         script: include_str!("show.js"),
         body,
     }
@@ -194,8 +197,21 @@ fn clause_link(finding: &Finding) -> Markup {
     }
 }
 
-/// The diagram, which is a table.
+/// The diagram and what it is shown by.
 fn steps(run: &Run) -> Markup {
+    html! {
+        section #steps aria-labelledby="steps-head" tabindex="-1" {
+            div.bar {
+                h2 #steps-head { "Steps" }
+                button #as-table type="button" aria-pressed="false" { "Show as a table" }
+            }
+            (drawing(run, ""))
+        }
+    }
+}
+
+/// The diagram, which is a table; the name of each row begins with `name`, so that a page can have several.
+pub fn drawing(run: &Run, name: &str) -> Markup {
     let sheet = Sheet::of(run);
     let number = if run.kind == super::run::Kind::Stream {
         "Line"
@@ -203,26 +219,20 @@ fn steps(run: &Run) -> Markup {
         "Step"
     };
     html! {
-        section #steps aria-labelledby="steps-head" tabindex="-1" {
-            div.bar {
-                h2 #steps-head { "Steps" }
-                button #as-table type="button" aria-pressed="false" { "Show as a table" }
-            }
-            table role="table" class={ "run n" (sheet.lanes) " w" (sheet.lane) } {
-                caption.unseen { "Every step: when, from whom to whom, and what happens" }
-                thead role="rowgroup" {
-                    tr role="row" {
-                        th.number role="columnheader" scope="col" { (number) }
-                        th.at role="columnheader" scope="col" { "Time" }
-                        th.lanes aria-hidden="true" { @for name in &run.participants { span title=(name) { (name) } } }
-                        th.who role="columnheader" scope="col" { "Who" }
-                        th.what role="columnheader" scope="col" { "What happens" }
-                    }
+        table role="table" class={ "run n" (sheet.lanes) " w" (sheet.lane) } {
+            caption.unseen { "Every step: when, from whom to whom, and what happens" }
+            thead role="rowgroup" {
+                tr role="row" {
+                    th.number role="columnheader" scope="col" { (number) }
+                    th.at role="columnheader" scope="col" { "Time" }
+                    th.lanes aria-hidden="true" { @for name in &run.participants { span title=(name) { (name) } } }
+                    th.who role="columnheader" scope="col" { "Who" }
+                    th.what role="columnheader" scope="col" { "What happens" }
                 }
-                @for (group, steps) in run.steps.chunks(GROUP).enumerate() {
-                    tbody role="rowgroup" {
-                        @for (place, step) in steps.iter().enumerate() { (sheet.row(run, group * GROUP + place, step)) }
-                    }
+            }
+            @for (group, steps) in run.steps.chunks(GROUP).enumerate() {
+                tbody role="rowgroup" {
+                    @for (place, step) in steps.iter().enumerate() { (sheet.row(run, name, group * GROUP + place, step)) }
                 }
             }
         }
@@ -248,13 +258,14 @@ impl Sheet {
         Self { lanes, lane }
     }
 
-    fn row(&self, run: &Run, index: usize, step: &Step) -> Markup {
+    fn row(&self, run: &Run, name: &str, index: usize, step: &Step) -> Markup {
         let number = step.number(index);
+        let id = format!("{name}s{}", index + 1);
         let asides = step.asides(run).join(", ");
         let weight = step.weight(run);
         html! {
-            tr role="row" id={ "s" (index + 1) } class=[weight.map(Weight::name)] {
-                th.number role="rowheader" scope="row" { a href={ "#s" (index + 1) } tabindex="-1" { (number) } }
+            tr role="row" id=(id) class=[weight.map(Weight::name)] {
+                th.number role="rowheader" scope="row" { a href={ "#" (id) } tabindex="-1" { (number) } }
                 td.at role="cell" { (step.at) }
                 td.lanes aria-hidden="true" { (self.arrow(step)) }
                 td.who role="cell" { (who(run, step)) }
@@ -262,7 +273,8 @@ impl Sheet {
                     (step.text)
                     @if !asides.is_empty() { " " span.aside { (asides) } }
                     @for finding in step.findings.iter().map(|index| &run.findings[*index]) {
-                        " " span.badge.(finding.weight.name()) { (finding.weight.mark()) " " (finding.clause) }
+                        @let named = if finding.clause.is_empty() { &finding.message } else { &finding.clause };
+                        " " span.badge.(finding.weight.name()) { (finding.weight.mark()) " " (named) }
                     }
                 }
             }

@@ -6,24 +6,29 @@ use maud::{Markup, html};
 use super::{Guarantee, Worth, text};
 use crate::page::Page;
 
-/// The page of a protocol; `duties` are those that no rule stands for, each with its level and the reason.
+/// How a page names a clause: by its id alone, or as a link to where it is explained.
+pub type ShowClause = fn(&str) -> Markup;
+
+/// The page of a protocol; `duties` are those that no rule stands for, each with its level and the reason. `around` stands above it.
 pub fn render<G: Guards>(
     protocol: &str,
     bounds: &str,
     worth: &Worth<G>,
     duties: &[(&str, &str, &str)],
+    (around, clause): (&Markup, ShowClause),
 ) -> String {
     let body = html! {
+        (around)
         header.top {
             p.kind { "Countersign" }
             h1 { "What each rule of " (protocol) " is worth" }
             p.faint { (bounds) " bounds, " (text::extent(worth)) " for each rule left out" }
         }
         main {
-            (matrix(worth))
+            (matrix(worth, clause))
             section {
                 h2 { "Which rules carry a guarantee" }
-                dl { @for guarantee in &worth.guarantees { (carriers(worth, guarantee)) } }
+                dl { @for guarantee in &worth.guarantees { (carriers(worth, guarantee, clause)) } }
             }
             @if let Some(pairs) = &worth.pairs {
                 section {
@@ -33,7 +38,7 @@ pub fn render<G: Guards>(
             }
             section {
                 h2 { "Duties of the text without a rule to leave out" }
-                dl { @for (clause, level, reason) in duties { dt { (clause) " " span.badge.quiet { (level) } } dd { (reason) } } }
+                dl { @for (id, level, reason) in duties { dt { (clause(id)) " " span.badge.quiet { (level) } } dd { (reason) } } }
             }
         }
     };
@@ -47,7 +52,7 @@ pub fn render<G: Guards>(
     .render()
 }
 
-fn matrix<G: Guards>(worth: &Worth<G>) -> Markup {
+fn matrix<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
     html! {
         section {
             h2 #matrix-head { "Rule by guarantee" }
@@ -57,14 +62,14 @@ fn matrix<G: Guards>(worth: &Worth<G>) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "without" }
-                            @for guarantee in &worth.guarantees { th.turned scope="col" { span { (guarantee.name) } } }
+                            @for guarantee in &worth.guarantees { th.turned scope="col" { span title=(guarantee.name) { (guarantee.name) } } }
                             th.turned scope="col" { span { "else, as the text is read" } }
                         }
                     }
                     tbody {
                         @for single in &worth.singles {
-                            tr {
-                                th scope="row" title=(single.row.gist) { (single.row.name) " " span.faint { (single.row.clauses[0]) } }
+                            tr id={ "rule-" (single.row.name) } {
+                                th scope="row" title=(single.row.gist) { (single.row.name) " " span.faint { (clause(single.row.clauses[0])) } }
                                 @for guarantee in &worth.guarantees { (cell(single.length(&guarantee.name), &guarantee.name)) }
                                 (cell(single.otherwise(), "else"))
                             }
@@ -86,10 +91,10 @@ fn cell(length: Option<usize>, title: &str) -> Markup {
     }
 }
 
-fn carriers<G: Guards>(worth: &Worth<G>, guarantee: &Guarantee) -> Markup {
+fn carriers<G: Guards>(worth: &Worth<G>, guarantee: &Guarantee, clause: ShowClause) -> Markup {
     let carriers = worth.carriers(guarantee);
     html! {
-        dt { (guarantee.name) }
+        dt { (guarantee.name) @for id in &guarantee.clauses { " " span.faint { (clause(id)) } } }
         dd {
             @if carriers.is_empty() { "the loss of no rule alone" }
             @for (place, (row, steps)) in carriers.iter().enumerate() {

@@ -161,7 +161,12 @@ fn the_report_has_every_clause_with_its_links_and_is_the_same_again() {
     let clauses = document["clauses"].as_array().expect("a list");
     let listed: Value =
         serde_json::from_str(&printed(&["clauses", "--format", "json"])).expect("JSON");
-    assert_eq!(&document["clauses"], &listed, "the same as `clauses` lists");
+    let mut without_findings = document["clauses"].clone();
+    for clause in without_findings.as_array_mut().expect("a list") {
+        let clause = clause.as_object_mut().expect("an object");
+        assert!(clause.shift_remove("findings").is_some());
+    }
+    assert_eq!(without_findings, listed, "the same as `clauses` lists");
     assert_eq!(document["totals"]["clauses"], clauses.len());
     let of_documents = document["documents"].as_array().expect("a list").iter();
     let sum: u64 = of_documents

@@ -23,6 +23,23 @@ pub(super) fn run(
     copy: &Path,
     format: Format,
 ) -> miette::Result<Answer> {
+    let compared = compared(clauses, copy)?;
+    let status = status(&compared);
+    Ok(match format {
+        Format::Json => Answer::json(&json!(compared), status),
+        Format::Text => Answer {
+            text: render(&compared),
+            status,
+        },
+    })
+}
+
+/// What has become of the clauses in a copy.
+///
+/// # Errors
+///
+/// A copy that cannot be read, or holds none of the documents.
+pub(crate) fn compared(clauses: &[&'static Clause], copy: &Path) -> miette::Result<Compared> {
     let copies = read(copy)?;
     let compared = passages::rows().compare(clauses, &copies);
     if compared.count(State::Absent) == compared.clauses.len() {
@@ -33,7 +50,12 @@ pub(super) fn run(
             copies.len()
         ));
     }
-    let status = if compared.is_same() {
+    Ok(compared)
+}
+
+/// What has to be read again is a violation; where a document is in no file, the verdict is open.
+pub(crate) fn status(compared: &Compared) -> Status {
+    if compared.is_same() {
         Status::Holds
     } else if compared.count(State::Same) + compared.count(State::Absent) == compared.clauses.len()
         && compared.uncovered.is_empty()
@@ -41,14 +63,7 @@ pub(super) fn run(
         Status::Inconclusive
     } else {
         Status::Violated
-    };
-    Ok(match format {
-        Format::Json => Answer::json(&json!(compared), status),
-        Format::Text => Answer {
-            text: render(&compared),
-            status,
-        },
-    })
+    }
 }
 
 /// Every document in a folder and those below it, or one file.
@@ -103,10 +118,15 @@ fn render(compared: &Compared) -> String {
         text += "\nNormative sentences that no clause covers\n";
         text += &places(&compared.uncovered);
     }
+    let _ = writeln!(text, "\n{}", totals(compared));
+    text
+}
+
+/// How many clauses are in which state, in a line.
+pub(crate) fn totals(compared: &Compared) -> String {
     let count = |state| compared.count(state);
-    let _ = write!(
-        text,
-        "\n{} clauses as they were read, {} to read again, {} without their section",
+    let mut text = format!(
+        "{} clauses as they were read, {} to read again, {} without their section",
         count(State::Same),
         count(State::Changed),
         count(State::Lost),
@@ -118,7 +138,7 @@ fn render(compared: &Compared) -> String {
             count(State::Absent)
         );
     }
-    let _ = writeln!(
+    let _ = write!(
         text,
         "; {} sentences without a clause",
         compared.uncovered.len()
@@ -145,4 +165,35 @@ fn beside(it: &Beside) -> String {
 fn places(places: &[Place]) -> String {
     let place = |it: &Place| hanging(&format!("    {}:{}  ", it.file, it.line), &it.text);
     places.iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_read_again_outweighs_a_document_that_is_nowhere() {
+        let of = |states: &[State], uncovered: usize| {
+            let beside = |state: &State| Beside {
+                id: "PA-5",
+                state: *state,
+                passages: Vec::new(),
+            };
+            let place = Place {
+                file: "copy.md".to_owned(),
+                line: 1,
+                text: "It MUST.".to_owned(),
+            };
+            status(&Compared {
+                documents: std::collections::BTreeMap::new(),
+                clauses: states.iter().map(beside).collect(),
+                uncovered: vec![place; uncovered],
+            })
+        };
+        assert_eq!(of(&[State::Same], 0), Status::Holds);
+        assert_eq!(of(&[State::Same], 1), Status::Violated);
+        assert_eq!(of(&[State::Same, State::Absent], 0), Status::Inconclusive);
+        assert_eq!(of(&[State::Absent, State::Changed], 0), Status::Violated);
+        assert_eq!(of(&[State::Lost], 0), Status::Violated);
+    }
 }

@@ -1,0 +1,68 @@
+//! A report with everything that there can be in one, made in seconds: of the long searches some places and
+//! one rule, most within narrow bounds.
+
+use std::collections::BTreeMap;
+
+use countersign_clauses::passages::{Beside, Compared, Place, State};
+use countersign_cli::commands::readings::Costs;
+use countersign_cli::commands::worth::Drawn;
+use countersign_cli::report::{Full, Report, above_worth, clause_link};
+use countersign_model::aaep::AaepProtocol;
+use countersign_model::pending_action::PendingActionProtocol as Pending;
+use countersign_model::rules::Guards as _;
+use countersign_model::specification::Modelled;
+
+/// Bounds in which a search takes no time.
+const BOUNDS: &str = "small,actions=1";
+
+/// What stands in the editor's copy: text that means to be more than text.
+const HOSTILE: &str =
+    "</td></script><img src=https://example.invalid/x onerror=\"document.title='taken'\">\u{202E}";
+
+/// The report.
+pub fn whole() -> Report {
+    let places: Vec<_> = Pending::PLACES.iter().collect();
+    let rules = <Pending as Modelled>::Guard::named("honours-repeated");
+    let beside = (&above_worth(Pending::NAME), clause_link as fn(&str) -> _);
+    let worth = Drawn::of::<Pending>(BOUNDS, &rules, beside).expect("bounds");
+    let readings = Costs::of::<Pending>(BOUNDS, &places).expect("bounds");
+    let place = AaepProtocol::PLACES.iter();
+    let place = place.filter(|it| it.name == "timeout-uses-token");
+    let costly = Costs::of::<AaepProtocol>("small", &place.collect::<Vec<_>>()).expect("bounds");
+    Report {
+        source: Some(
+            "https://code.example/{path}#L{line}"
+                .parse()
+                .expect("a URL"),
+        ),
+        against: Some(compared()),
+        full: Some(Full {
+            readings: vec![readings, costly],
+            worth: vec![worth],
+        }),
+    }
+}
+
+/// A clause in each state, and a sentence without one.
+fn compared() -> Compared {
+    let place = || Place {
+        file: "copy <b>.md".to_owned(),
+        line: 7,
+        text: HOSTILE.to_owned(),
+    };
+    let beside = |id, state| Beside {
+        id,
+        state,
+        passages: vec![place()],
+    };
+    Compared {
+        documents: BTreeMap::from([("AAEP chapter 6", Some("copy <b>.md".to_owned()))]),
+        clauses: vec![
+            beside("AAEP-6.1-1", State::Same),
+            beside("AAEP-6.3.4-4", State::Changed),
+            beside("AAEP-6.9-5", State::Lost),
+            beside("PA-5", State::Absent),
+        ],
+        uncovered: vec![place()],
+    }
+}
