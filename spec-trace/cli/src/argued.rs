@@ -3,6 +3,8 @@
 //! The one thing to know: the run is taken again, step by step. Where the text as it stands goes on otherwise, that is what is required
 //! instead; and what is left out or read otherwise made the run possible if without it, too, some step goes on otherwise.
 
+use std::fmt::Write as _;
+
 use countersign_model::checker::StepText;
 use countersign_model::judged::CallTold;
 use countersign_model::rules::{GuardRow, Guards, Rules};
@@ -95,7 +97,8 @@ impl<G: Guards> Argued<G> {
             });
             let clause = row.clauses[0];
             let (level, gist) = (level(clause), row.gist);
-            text += &format!("   forbidden by  {clause} {level}: {gist} (left out here{as_in})\n");
+            let said = format_args!("{clause} {level}: {gist} (left out here{as_in})");
+            let _ = writeln!(text, "   forbidden by  {said}");
         }
         for it in &self.readings {
             let Read {
