@@ -39,7 +39,7 @@ fn forbidden(numbers: Numbers) -> impl Iterator<Item = Class> {
     let of = move |irreversible| Risk::ALL.map(|risk| class(irreversible, risk));
     let all = of(false).into_iter().chain(of(true)).rev();
     all.filter(move |it| {
-        let [here, there] = [&numbers, &Numbers::TEXT].map(|numbers| it.default_rule(numbers));
+        let [here, there] = [numbers, Numbers::TEXT].map(|numbers| it.default_rule(numbers));
         there == DefaultRule::MustReject || here != there
     })
 }

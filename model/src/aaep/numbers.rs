@@ -56,7 +56,7 @@ impl Numbers {
     };
 
     /// What is said of the default of an action; its risk is 0 for low, 1 for medium and 2 for high.
-    pub const fn default_of(&self, irreversible: bool, risk: usize) -> DefaultRule {
+    pub const fn default_of(self, irreversible: bool, risk: usize) -> DefaultRule {
         if irreversible {
             self.irreversible[risk]
         } else {

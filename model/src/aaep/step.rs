@@ -379,7 +379,7 @@ impl StepSoFar<'_> {
         same_action: bool,
     ) -> Option<Refusal> {
         let rules = self.model.rules;
-        let numbers = &self.model.reading.numbers;
+        let numbers = self.model.reading.numbers;
         let forbidden_default =
             class.forbids_default_accept(numbers) && class.default == Decision::Accept;
         let blocks_it = |slot| {
@@ -409,7 +409,7 @@ impl StepSoFar<'_> {
         {
             Some(Refusal::DefaultOfMediumRisk)
         // The other rows of the table, where it was changed.
-        } else if forbidden_default && !class.forbids_default_accept(&Numbers::TEXT) {
+        } else if forbidden_default && !class.forbids_default_accept(Numbers::TEXT) {
             Some(match (class.irreversible, class.risk) {
                 (true, _) => Refusal::DefaultOfLowRisk,
                 (false, Risk::High) => Refusal::DefaultOfReversibleHighRisk,

@@ -421,7 +421,7 @@ impl Told {
                 Output::FollowUpStaying(slot) => changes(of(slot), AgentState::AwaitingInput),
                 Output::Thinking(session) => changes(session as u32, AgentState::Thinking),
                 Output::Asked(slot) | Output::Clarify(slot) => {
-                    emit(of(slot), self.question(slot, judge))
+                    emit(of(slot), self.question(slot, judge));
                 }
                 Output::AskedSome(slot) => {
                     let mut asked = event(0, self.now, of(slot), self.question(slot, judge));

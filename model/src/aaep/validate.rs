@@ -157,7 +157,7 @@ impl StepSoFar<'_> {
         let allowed = confirmation.class.allowed;
         let takes_for_own =
             allowed == AllowedReplies::RejectOrOwn && rules.allow(Guard::TakesUnlistedForOwn);
-        let numbers = &self.model.reading.numbers;
+        let numbers = self.model.reading.numbers;
         let is_allowed = confirmation.class.allows(message.decision, numbers);
         let unlisted = !is_allowed && !takes_for_own;
         Check::Allowed.fails_if(unlisted && rules.forbid(Guard::HonoursUnlisted))?;

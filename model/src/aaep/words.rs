@@ -161,17 +161,17 @@ impl Class {
     };
 
     /// What the table of 6.4.1 says of the default.
-    pub const fn default_rule(self, numbers: &Numbers) -> DefaultRule {
+    pub const fn default_rule(self, numbers: Numbers) -> DefaultRule {
         numbers.default_of(self.irreversible, self.risk as usize)
     }
 
     /// The rows of that table, in the text AAEP-6.4.1-1 and AAEP-6.4.1-2: a default of accept is forbidden.
-    pub const fn forbids_default_accept(self, numbers: &Numbers) -> bool {
+    pub const fn forbids_default_accept(self, numbers: Numbers) -> bool {
         matches!(self.default_rule(numbers), DefaultRule::MustReject)
     }
 
     /// AAEP-6.3.4-6: whether a reply may carry the decision. Where both are allowed the list of replies may be absent.
-    pub const fn allows(self, decision: Decision, numbers: &Numbers) -> bool {
+    pub const fn allows(self, decision: Decision, numbers: Numbers) -> bool {
         match (self.allowed, numbers.unlisted) {
             (AllowedReplies::Both, Unlisted::Accept) => matches!(decision, Decision::Accept),
             (AllowedReplies::Both, Unlisted::Reject) => matches!(decision, Decision::Reject),

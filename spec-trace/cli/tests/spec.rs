@@ -102,7 +102,11 @@ fn what_spec_prints_changes_nothing_where_the_bounds_take_the_text_otherwise() {
     let bounds = "signed,tokens=1";
     let check = ["check", "mcp-aql", "--bounds", bounds];
     let with = [&check[..], &["--spec", file.shown()]].concat();
-    let [before, after] = [&check[..], &with].map(|it| document(it)["properties"].clone());
+    let [before, after] = [&check[..], &with].map(|it| {
+        let mut document = document(it);
+        document["seconds"] = Value::Null;
+        document
+    });
     assert_eq!(before, after);
 }
 

@@ -439,7 +439,7 @@ impl Allowed {
     };
 
     /// The same, by these numbers.
-    pub(super) const fn unlisted(numbers: &Numbers) -> Self {
+    pub(super) const fn unlisted(numbers: Numbers) -> Self {
         Self {
             accept: !matches!(numbers.unlisted, Unlisted::Reject),
             reject: !matches!(numbers.unlisted, Unlisted::Accept),

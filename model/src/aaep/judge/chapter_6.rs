@@ -252,7 +252,7 @@ impl Look<'_> {
         if let Some(clause) = confirm.out_of_limits {
             return Ground::Must(clause);
         }
-        if let Some(clause) = default_that_must_be_reject(&self.reading.numbers, confirm) {
+        if let Some(clause) = default_that_must_be_reject(self.reading.numbers, confirm) {
             return Ground::Must(clause);
         }
         match self.account.last_asked(confirm.session, confirm.action) {
@@ -260,7 +260,7 @@ impl Look<'_> {
                 Ground::Must("AAEP-6.1-6")
             }
             Some((_, question, _)) if question.phase == Phase::Astray => Ground::May,
-            _ if default_that_should_be_reject(&self.reading.numbers, confirm) => Ground::May,
+            _ if default_that_should_be_reject(self.reading.numbers, confirm) => Ground::May,
             _ if confirm.allowed.is_some_and(|allowed| allowed.others) => Ground::May,
             _ => Ground::None,
         }
@@ -349,7 +349,7 @@ impl Look<'_> {
             return;
         };
         if self.duties.decided != Some(question.token) {
-            let unlisted = Allowed::unlisted(&self.reading.numbers);
+            let unlisted = Allowed::unlisted(self.reading.numbers);
             self.account.asks(event, question, &confirm, unlisted);
         }
         if let Some(clause) = forbidden {
@@ -374,11 +374,11 @@ impl Look<'_> {
             default: question.default,
             ..confirm.clone()
         };
-        if let Some(clause) = default_that_must_be_reject(&self.reading.numbers, &as_shown) {
+        if let Some(clause) = default_that_must_be_reject(self.reading.numbers, &as_shown) {
             let text = format!("the default of c{token} was to be reject");
             return self.guarantee(clause, &["AAEP-6.9-5"], text);
         }
-        let unlisted = Allowed::unlisted(&self.reading.numbers);
+        let unlisted = Allowed::unlisted(self.reading.numbers);
         let allowed = question.allowed.unwrap_or(unlisted);
         let fields = [
             ("action", question.description == confirm.description),
@@ -439,13 +439,13 @@ impl Look<'_> {
 }
 
 // AAEP-6.4.1-1, AAEP-6.4.1-2, and the other rows where the table was changed.
-fn default_that_must_be_reject(numbers: &Numbers, confirm: &Confirm) -> Option<&'static str> {
+fn default_that_must_be_reject(numbers: Numbers, confirm: &Confirm) -> Option<&'static str> {
     let row = (confirm.irreversible, confirm.risk);
     let is_broken = confirm.default == Decision::Accept && must_be_reject(numbers, row);
     is_broken.then(|| clause_of_default(row))
 }
 
-fn must_be_reject(numbers: &Numbers, (irreversible, risk): (bool, Risk)) -> bool {
+fn must_be_reject(numbers: Numbers, (irreversible, risk): (bool, Risk)) -> bool {
     numbers.default_of(irreversible, risk as usize) == DefaultRule::MustReject
 }
 
@@ -461,7 +461,7 @@ const fn clause_of_default(row: (bool, Risk)) -> &'static str {
 }
 
 // AAEP-6.4.1-3, AAEP-6.4.1-4: a SHOULD, so that either may be.
-fn default_that_should_be_reject(numbers: &Numbers, confirm: &Confirm) -> bool {
+fn default_that_should_be_reject(numbers: Numbers, confirm: &Confirm) -> bool {
     let rule = numbers.default_of(confirm.irreversible, confirm.risk as usize);
     confirm.default == Decision::Accept && rule == DefaultRule::ShouldReject
 }
@@ -474,10 +474,8 @@ impl Look<'_> {
             return;
         };
         let row = (action.irreversible, action.risk);
-        let must = |numbers: &Numbers| must_be_reject(numbers, row);
-        if action.default == Decision::Accept
-            && must(&Numbers::TEXT)
-            && !must(&self.reading.numbers)
+        let must = |numbers: Numbers| must_be_reject(numbers, row);
+        if action.default == Decision::Accept && must(Numbers::TEXT) && !must(self.reading.numbers)
         {
             let text = format!(
                 "a{} was not to run for c{token}: nobody has accepted it, and it cannot be undone",

@@ -81,7 +81,7 @@ impl Look<'_> {
         if self.account.questions.contains_key(&token) {
             return;
         }
-        let unlisted = Allowed::unlisted(&self.reading.numbers);
+        let unlisted = Allowed::unlisted(self.reading.numbers);
         self.account.asks(event, question, confirm, unlisted);
         let default = question.default.into();
         self.resolve(token, default, Cause::Unanswerable, Owes::All);
