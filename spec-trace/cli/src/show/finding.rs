@@ -115,9 +115,10 @@ fn step(it: &run::Step, protocol: &str, record: &str, names: &mut Names) -> Step
         at: it.time(),
         from: names.position(from),
         to: to.map(|to| names.position(to)),
-        text: match it.get("~end") {
-            Value::Bool(true) => "the run ends".to_owned(),
-            _ => printable(&text(members)),
+        text: if it.get("~end") == &Value::Bool(true) {
+            "the run ends".to_owned()
+        } else {
+            printable(&text(members))
         },
         notes: facts.map(|it| printable(&it)).collect(),
         states: Vec::new(),
