@@ -123,7 +123,7 @@ fn copy(compared: &Compared) -> Markup {
             }
             @if !compared.uncovered.is_empty() {
                 details open[compared.uncovered.len() < 12] {
-                    summary { (compared.uncovered.len()) " normative sentences that no clause covers" }
+                    summary { "Normative sentences that no clause covers: " (compared.uncovered.len()) }
                     @for place in &compared.uncovered { (passage(place)) }
                 }
             }

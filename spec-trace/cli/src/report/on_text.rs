@@ -184,7 +184,7 @@ fn judged(number: usize, case: &Case) -> Markup {
     let guarantees = case.broken.iter();
     let guarantees = guarantees.map(|it| ("what has to hold", it.0.as_str(), it.1));
     let mended = case.repaired.iter();
-    let mended = mended.map(|it| ("mended wording", "as above", it));
+    let mended = mended.map(|it| ("mended wording", "the wording above", it));
     html! {
         table.judged {
             caption.unseen { "What is said of run " (number) }

@@ -183,9 +183,11 @@ impl Chromium {
     pub fn click(&mut self, selector: &str) {
         let selector = json!(selector);
         let place = self.evaluate(&format!(
-            "(() => {{
+            "(async () => {{
                const element = document.querySelector({selector});
                element.scrollIntoView({{ block: 'center' }});
+               // What comes into view may be laid out only then, and move what is around it.
+               for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
                const box = element.getBoundingClientRect();
                return [box.x + box.width / 2, box.y + box.height / 2];
              }})()"
