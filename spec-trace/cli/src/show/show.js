@@ -113,9 +113,16 @@ const open = (number, asked, ending) => {
   };
 
   // Rows that were out of view take their true height only when they come near, which moves what is below them.
+  let pending;
   const bringIntoView = (again = 3) => {
-    row(current).scrollIntoView({ block: "nearest" });
-    if (again > 0) requestAnimationFrame(() => bringIntoView(again - 1));
+    // Not by scrollIntoView, behind which some browsers let the tabulator go on.
+    const { top, bottom } = row(current).getBoundingClientRect();
+    const { scrollMarginTop, scrollMarginBottom } = getComputedStyle(row(current));
+    const kept = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
+    const above = top - parseFloat(scrollMarginTop) - kept;
+    const below = bottom + parseFloat(scrollMarginBottom) - innerHeight;
+    scrollBy(0, above < 0 ? above : Math.min(above, Math.max(below, 0)));
+    if (again > 0) pending = requestAnimationFrame(() => bringIntoView(again - 1));
   };
 
   const keepInAddress = () => {
@@ -194,6 +201,8 @@ const open = (number, asked, ending) => {
   });
 
   document.addEventListener("keydown", (event) => {
+    // The reader has moved on.
+    cancelAnimationFrame(pending);
     if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
     // A record that scrolls needs its arrow keys itself.
     if (event.target.closest("pre, input, select, textarea")) return;
