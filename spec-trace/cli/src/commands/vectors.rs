@@ -98,7 +98,13 @@ fn write<D: Suited>(args: &Args, format: Format) -> miette::Result<Answer> {
 }
 
 /// The vectors, as the reference answers.
-fn made<D: Suited>(reading: Option<&str>) -> miette::Result<(Manifest, BTreeMap<String, Vector>)> {
+///
+/// # Errors
+///
+/// A choice that there is not, or a reference that does not answer.
+pub(super) fn made<D: Suited>(
+    reading: Option<&str>,
+) -> miette::Result<(Manifest, BTreeMap<String, Vector>)> {
     let program = std::env::current_exe().into_diagnostic()?;
     let arguments = ["serve", D::Protocol::NAME, "--stdio", "--settings"];
     let arguments = arguments
