@@ -417,6 +417,15 @@ fn a_reading_goes_before_the_file_and_not_beside_another() {
     };
     assert_eq!(spec("check-order=table").0, printed("mcp-aql"));
     assert!(spec("oracle=codes").0.contains(sample));
+    let claimed = changed(
+        "aaep",
+        "late-reply = \"by-arrival\"",
+        "late-reply = \"by-claim\"",
+    );
+    let serve = ["serve", "aaep", "--stdio", "--spec", claimed.shown()];
+    let arrival = ["--reading", "late-reply=by-arrival"];
+    assert_eq!(ran(&serve).2, 2);
+    assert_eq!(ran(&[&serve[..], &arrival].concat()).2, 0);
     let both = ["--reading", "oracle=codes", "--reading", "oracle=uniform"];
     let binary = env!("CARGO_BIN_EXE_countersign");
     let implementation = ["--", binary, "serve", "mcp-aql", "--stdio"];
