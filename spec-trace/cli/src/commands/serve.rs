@@ -335,6 +335,9 @@ fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<String> {
             ("token-storage=signed", true) => Ok("{}"),
             ("token-storage=signed", false) => Err("--signed is for that"),
             ("token-storage=kept", true) => Err("with --signed it keeps none"),
+            ("restarted-session=goes-on", _) => {
+                Err("the connections end with the process, as the driver protocol has it")
+            }
             _ => setting(&assignment)
                 .or_else(|| is_usual::<T>(name, value).then_some("{}"))
                 .ok_or_else(|| without_setting::<T>(name)),

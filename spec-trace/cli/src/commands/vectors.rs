@@ -130,7 +130,6 @@ pub(super) fn setting(reading: &str) -> Option<&'static str> {
         "check-order=sample" => r#"{"check_order":"sample"}"#,
         "session-binding=always" => r#"{"session_binding":"every"}"#,
         "ended-session=stays-ended" => r#"{"ended_session":"stays_ended"}"#,
-        "restarted-session=goes-on" => r#"{"restarted_session":"goes_on"}"#,
         "restarted-session=ends" => r#"{"restarted_session":"ends"}"#,
         "oracle=uniform" => r#"{"configuration":{"oracle":"uniform"}}"#,
         _ => return None,
