@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
+use countersign_clauses::ClauseId;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
@@ -247,7 +248,7 @@ impl AgainFor {
         manifest: &Manifest,
         vectors: &BTreeMap<String, Vector>,
     ) -> Self {
-        let clauses = finding.clauses.iter().map(|it| it.as_str());
+        let clauses = finding.clauses.iter().map(ClauseId::as_str);
         let files: BTreeSet<_> = clauses
             .clone()
             .filter_map(|it| manifest.clauses.get(it))
