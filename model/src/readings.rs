@@ -28,16 +28,32 @@ pub struct Choice<R> {
     pub set: fn(&mut R),
 }
 
-/// Takes one of the places in the way that `name=value` says.
+/// A place and the way in which it is taken.
+pub type Chosen<R> = (&'static Place<R>, &'static Choice<R>);
+
+/// What each `name=value` chooses, in their order.
 ///
 /// # Errors
 ///
-/// No equals sign, an unknown name, or a value that the place does not have; the message lists what there is.
-pub fn choose<R>(
+/// No equals sign, an unknown name, a value that the place does not have, or two values for one place; the message lists what there is.
+pub fn chosen<'a, R>(
     places: &'static [Place<R>],
-    reading: &mut R,
-    assignment: &str,
-) -> Result<(), ReadingError<R>> {
+    assignments: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<Chosen<R>>, ReadingError<R>> {
+    let mut all: Vec<Chosen<R>> = Vec::new();
+    for assignment in assignments {
+        let (place, choice) = choose(places, assignment)?;
+        let mut before = all.iter().filter(|(it, _)| it.name == place.name);
+        if let Some((_, other)) = before.find(|(_, it)| it.value != choice.value) {
+            let ways = [other.value, choice.value];
+            return Err(ReadingError::Twice { place, ways });
+        }
+        all.push((place, choice));
+    }
+    Ok(all)
+}
+
+fn choose<R>(places: &'static [Place<R>], assignment: &str) -> Result<Chosen<R>, ReadingError<R>> {
     let (name, value) =
         assignment
             .split_once('=')
@@ -60,8 +76,7 @@ pub fn choose<R>(
             place,
             value: value.to_owned(),
         })?;
-    (choice.set)(reading);
-    Ok(())
+    Ok((place, choice))
 }
 
 /// An assignment that chooses nothing.
@@ -87,6 +102,13 @@ pub enum ReadingError<R: 'static> {
         place: &'static Place<R>,
         /// What was given.
         value: String,
+    },
+    /// The place is to be taken in two ways.
+    Twice {
+        /// The place.
+        place: &'static Place<R>,
+        /// The two values.
+        ways: [&'static str; 2],
     },
 }
 
@@ -118,6 +140,13 @@ impl<R> fmt::Display for ReadingError<R> {
                     "reading {}: unknown value `{value}`: expected {}",
                     place.name,
                     values.join(" or ")
+                )
+            }
+            Self::Twice { place, ways } => {
+                let (name, [one, other]) = (place.name, ways);
+                write!(
+                    formatter,
+                    "reading {name}: {one} and {other} exclude each other: expected one of them"
                 )
             }
         }

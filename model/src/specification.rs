@@ -153,7 +153,8 @@ impl<T: Modelled> Specification<T> {
     ///
     /// # Errors
     ///
-    /// No equals sign, an unknown name, or a value that the place does not have; the message lists what there is.
+    /// No equals sign, an unknown name, a value that the place does not have, or two values for one place; the message lists what
+    /// there is.
     pub fn reading<'a>(
         assignments: impl IntoIterator<Item = &'a str>,
     ) -> Result<T::Reading, ReadingError<T::Reading>> {
@@ -169,8 +170,8 @@ impl<T: Modelled> Specification<T> {
         mut reading: T::Reading,
         assignments: impl IntoIterator<Item = &'a str>,
     ) -> Result<T::Reading, ReadingError<T::Reading>> {
-        for assignment in assignments {
-            readings::choose(T::PLACES, &mut reading, assignment)?;
+        for (_, choice) in readings::chosen(T::PLACES, assignments)? {
+            (choice.set)(&mut reading);
         }
         Ok(reading)
     }

@@ -48,35 +48,19 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// What the file changes, and the rules that are kept.
+    /// What is changed of the text, by the file first.
     ///
     /// # Errors
     ///
-    /// Rules that there are not, or a file that cannot be read.
+    /// Rules or readings that there are not, or a file that cannot be read.
     pub fn changes<T: Modelled>(&self) -> miette::Result<Changes<T>> {
-        let changes = self.spec.as_deref().map(Changes::<T>::read).transpose()?;
-        let mut changes = changes.unwrap_or_default();
+        let mut changes = Changes::<T>::of_options(self.spec.as_deref(), &self.readings)?;
         for name_or_clause in &self.without {
             for guard in guards::<T>(name_or_clause)? {
                 changes.rules = changes.rules.without(guard);
             }
         }
         Ok(changes)
-    }
-
-    /// This reading as it is changed, by the file first.
-    ///
-    /// # Errors
-    ///
-    /// A reading that there is not.
-    pub fn reading<T: Modelled>(
-        &self,
-        changes: &Changes<T>,
-        reading: T::Reading,
-    ) -> miette::Result<T::Reading> {
-        let assignments = self.readings.iter().map(String::as_str);
-        let reading = Specification::<T>::reading_from(changes.of_reading(reading), assignments);
-        reading.map_err(miette::Report::msg)
     }
 }
 
@@ -102,7 +86,7 @@ impl Variant {
     /// Bounds, rules or readings that there are not, or a file that cannot be read.
     pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
         let changes = self.taken.changes::<T>()?;
-        let reading = self.taken.reading(&changes, T::Reading::default())?;
+        let reading = changes.of_reading(T::Reading::default());
         let is_specification = changes.rules.is_complete() && reading == T::Reading::default();
         let [small, default, ..] = T::Bounds::PRESETS;
         let bounds = match &self.bounds {
@@ -111,7 +95,7 @@ impl Variant {
             None => small,
         };
         let model = specification::<T>(bounds)?;
-        let reading = self.taken.reading(&changes, model.reading)?;
+        let reading = changes.of_reading(model.reading);
         let model = model.with(changes.rules, reading);
         Ok(if self.literal { model.literal() } else { model })
     }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use countersign_model::numbers::{Number, Value, at_odds};
-use countersign_model::readings::{Choice, ReadingError};
+use countersign_model::readings::{self, Choice, ReadingError};
 use countersign_model::rules::Rules;
 use countersign_model::specification::Modelled;
 use miette::miette;
@@ -17,7 +17,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::arguments::guards;
 
-/// What a file changes of a text.
+/// What a file, and options beside it, change of a text.
 pub struct Changes<T: Modelled> {
     /// The rules that it leaves in force.
     pub rules: Rules<T::Guard>,
@@ -68,6 +68,45 @@ impl<T: Modelled> Changes<T> {
         })
     }
 
+    /// Those of a file, where there is one, and of the options beside it: each `name=value` holds whatever the file says of its place.
+    ///
+    /// # Errors
+    ///
+    /// As of the file, and readings that there are not or that exclude each other.
+    pub fn of_options(file: Option<&Path>, assignments: &[String]) -> miette::Result<Self> {
+        let mut all = file.map(Self::read).transpose()?.unwrap_or_default();
+        let chosen = readings::chosen(T::PLACES, assignments.iter().map(String::as_str));
+        for (place, choice) in chosen.map_err(miette::Report::msg)? {
+            all.changes.retain(|it| it.name != place.name);
+            all.changes.push(Change {
+                name: place.name,
+                value: choice.value.to_owned(),
+                set: Set::Choice(choice.set),
+            });
+        }
+        Ok(all)
+    }
+
+    /// The same where no rule can be left out, for a reason.
+    ///
+    /// # Errors
+    ///
+    /// As of those, and a file that leaves out rules.
+    pub fn with_every_rule(
+        file: Option<&Path>,
+        assignments: &[String],
+        reason: &str,
+    ) -> miette::Result<Self> {
+        let all = Self::of_options(file, assignments)?;
+        if all.rules.is_complete() {
+            return Ok(all);
+        }
+        let shown = file.unwrap_or_else(|| Path::new("")).display();
+        Err(miette!(
+            "{shown}: left_out has to be empty here, for {reason}"
+        ))
+    }
+
     fn of(text: &str) -> Result<Self, Wrong> {
         let document = DeTable::parse(text).map_err(|error| Wrong {
             at: error.span().map_or(0, |span| span.start),
@@ -110,7 +149,7 @@ impl<T: Modelled> Changes<T> {
         reading
     }
 
-    /// The places and numbers that are changed, each with what it is now.
+    /// The places and numbers that are changed, or named by an option, each with what it is now.
     pub fn changed(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let changes = self.changes.iter();
         changes.map(|change| (change.name, change.value.as_str()))

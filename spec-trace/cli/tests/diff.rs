@@ -117,6 +117,43 @@ fn one_that_takes_the_text_in_another_way_passes_and_the_way_is_named() {
     assert!(text.contains("it takes expiry-boundary: after\n"), "{text}");
 }
 
+/// What is named is not open: another way to take that place is a fault then, and every other place is as open as before. That
+/// holds for the way of the text, too.
+#[test]
+fn what_is_taken_in_the_way_that_is_named_is_not_open() {
+    let served = |settings: &str, reading: &str, status| {
+        let script = format!("exec $serve --settings '{settings}'");
+        let arguments = ["--runs", "60", "--format", "json", "--reading", reading];
+        let kept = folder();
+        document(
+            &mut diff("pending-action", &arguments, &script, &kept),
+            status,
+        )
+    };
+    let after = r#"{"expiry_boundary":"after","read_effect":"runs"}"#;
+    let passes = served(after, "expiry-boundary=after", 0);
+    assert!(passes["readings"].get("expiry-boundary").is_none());
+    assert_eq!(
+        passes["readings"]["read-effect"],
+        serde_json::json!(["runs"])
+    );
+    for (settings, reading) in [
+        (after, "expiry-boundary=at"),
+        ("{}", "expiry-boundary=after"),
+    ] {
+        let fails = served(settings, reading, 1);
+        assert!(
+            divergences(&fails)
+                .iter()
+                .any(|(clause, _)| *clause == "PA-7"),
+            "{fails:#}"
+        );
+        let again = fails["divergences"][0]["repeat"].as_str().expect("a text");
+        let expected = format!("countersign diff pending-action --reading {reading} --run ");
+        assert!(again.starts_with(&expected), "{again}");
+    }
+}
+
 /// No way to take the text explains a fault, so that the shortest run of it is one that none of them explains.
 #[test]
 fn a_fault_is_found_beside_another_way_to_take_the_text() {

@@ -362,6 +362,93 @@ fn the_executor_takes_what_it_has_a_setting_for_and_refuses_the_rest() {
     }
 }
 
+/// What is accepted of all that can be asked for; the first way of a place is that of the text, which the executor has by itself, but
+/// for the connections: those of the driver protocol end with the process.
+#[test]
+fn the_executor_takes_the_readings_that_it_has_a_setting_for() {
+    assert_served::<AaepProtocol>(&[]);
+    assert_served::<McpAqlProtocol>(&[
+        "check-order=sample",
+        "oracle=uniform",
+        "session-binding=always",
+        "ended-session=stays-ended",
+        "restarted-session=ends",
+    ]);
+    assert_served::<PendingActionProtocol>(&[
+        "read-effect=runs",
+        "expiry-boundary=after",
+        "deciders-absent=nobody",
+    ]);
+    for (way, expected) in [("kept", "it keeps none"), ("signed", "")] {
+        let reading = format!("token-storage={way}");
+        let serve = ["serve", "mcp-aql", "--stdio", "--signed"];
+        let (_, stderr, status) = ran(&[&serve[..], &["--reading", &reading]].concat());
+        assert!(stderr.contains(expected), "{stderr}");
+        assert_eq!(status, if expected.is_empty() { 0 } else { 2 });
+    }
+}
+
+fn assert_served<T: Modelled>(taken: &[&str]) {
+    for place in T::PLACES {
+        for (which, choice) in place.choices.iter().enumerate() {
+            let reading = format!("{}={}", place.name, choice.value);
+            let serve = ["serve", T::NAME, "--stdio", "--reading", &reading];
+            let (_, stderr, status) = ran(&serve);
+            let is_usual = which == 0 && place.name != "restarted-session";
+            if is_usual || taken.contains(&&*reading) {
+                assert_eq!((&*stderr, status), ("", 0), "{reading}");
+            } else {
+                let (name, value) = (place.name, choice.value);
+                let expected =
+                    format!("--reading: the executor cannot carry out {name} = {value}: ");
+                assert!(stderr.contains(&expected), "{stderr}");
+                assert_eq!(status, 2);
+            }
+        }
+    }
+}
+
+/// What is named beside a file holds, whatever the file says; of two ways to take one place no command takes any.
+#[test]
+fn a_reading_goes_before_the_file_and_not_beside_another() {
+    let sample = "check-order = \"sample\"";
+    let file = changed("mcp-aql", "check-order = \"table\"", sample);
+    let spec = |reading: &str| {
+        let arguments = ["spec", "mcp-aql", "--spec", file.shown(), "--reading"];
+        ran(&[&arguments[..], &[reading]].concat())
+    };
+    assert_eq!(spec("check-order=table").0, printed("mcp-aql"));
+    assert!(spec("oracle=codes").0.contains(sample));
+    let claimed = changed(
+        "aaep",
+        "late-reply = \"by-arrival\"",
+        "late-reply = \"by-claim\"",
+    );
+    let serve = ["serve", "aaep", "--stdio", "--spec", claimed.shown()];
+    let arrival = ["--reading", "late-reply=by-arrival"];
+    assert_eq!(ran(&serve).2, 2);
+    assert_eq!(ran(&[&serve[..], &arrival].concat()).2, 0);
+    let both = ["--reading", "oracle=codes", "--reading", "oracle=uniform"];
+    let binary = env!("CARGO_BIN_EXE_countersign");
+    let implementation = ["--", binary, "serve", "mcp-aql", "--stdio"];
+    for (command, rest) in [
+        (["check", "mcp-aql"], &[][..]),
+        (["worth", "mcp-aql"], &[]),
+        (["serve", "mcp-aql"], &["--stdio"]),
+        (["diff", "mcp-aql"], &implementation),
+    ] {
+        let (_, stderr, status) = ran(&[&command[..], &both, rest].concat());
+        let expected = "reading oracle: codes and uniform exclude each other";
+        assert!(stderr.contains(expected), "{command:?}: {stderr}");
+        assert_eq!(status, 2, "{command:?}");
+        let unknown = ["--reading", "oracles=codes"];
+        let (_, stderr, status) = ran(&[&command[..], &unknown, rest].concat());
+        let expected = "unknown reading `oracles`: expected one of check-order, oracle, ";
+        assert!(stderr.contains(expected), "{command:?}: {stderr}");
+        assert_eq!(status, 2, "{command:?}");
+    }
+}
+
 /// AQL-5.1-5: a draft with a shorter longest tolerance has that of the text refused.
 #[test]
 fn an_implementation_is_judged_by_the_draft() {

@@ -15,7 +15,6 @@ use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::rules::{Guards, Rules};
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
-use miette::miette;
 use serde_json::{Value, json};
 use textwrap::Options;
 
@@ -70,11 +69,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 
 fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let model = specification::<T>(preset::<T>(&args.bounds)?)?;
-    let model = match &args.spec {
-        Some(file) => specified(&model, file)?,
-        None => model,
-    };
-    let model = taken(&model, &args.readings)?;
+    let model = taken(&model, args.spec.as_deref(), &args.readings)?;
     let progress = Progress::of(
         T::Guard::ROWS.len() as u64,
         &format!("{}: leaving out", T::NAME),
@@ -104,33 +99,19 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     })
 }
 
-/// The model as a file takes the text.
-fn specified<T: Modelled>(
-    model: &Specification<T>,
-    file: &Path,
-) -> miette::Result<Specification<T>> {
-    let changes = Changes::<T>::read(file)?;
-    if !changes.rules.is_complete() {
-        return Err(miette!(
-            "{}: left_out has to be empty here, for each rule is left out in turn",
-            file.display()
-        ));
-    }
-    Ok(model.with(Rules::all(), changes.of_reading(model.reading)))
-}
-
-/// The model with some passages taken in another way.
+/// The model as a file takes the text, and with some passages taken in another way.
 ///
 /// # Errors
 ///
-/// A reading that there is not.
+/// A file that cannot be read or that leaves out rules, or a reading that there is not.
 pub(super) fn taken<T: Modelled>(
     model: &Specification<T>,
+    file: Option<&Path>,
     readings: &[String],
 ) -> miette::Result<Specification<T>> {
-    let assignments = readings.iter().map(String::as_str);
-    let reading = Specification::<T>::reading_from(model.reading, assignments);
-    Ok(model.with(Rules::all(), reading.map_err(miette::Report::msg)?))
+    let reason = "each rule is left out in turn";
+    let changes = Changes::<T>::with_every_rule(file, readings, reason)?;
+    Ok(model.with(Rules::all(), changes.of_reading(model.reading)))
 }
 
 /// The names of the properties that break by the reading alone, with every rule in force.

@@ -37,6 +37,7 @@ Examples:
   countersign diff pending-action --baseline known.json -- python3 ledger.py
   countersign diff pending-action --run divergences/found-PA-8.json -- python3 ledger.py
   countersign diff mcp-aql --spec changed.toml -- node gatekeeper.js
+  countersign diff pending-action --reading expiry-boundary=after -- python3 ledger.py
   countersign diff pending-action -- countersign serve pending-action --stdio
   countersign diff aaep --http http://127.0.0.1:8080
   countersign diff aaep --http http://127.0.0.1:8080 --convention own.toml
@@ -120,6 +121,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "controls"])]
     pub spec: Option<PathBuf>,
 
+    /// Judge it by the text with this passage taken so (may be repeated): that is then not open; an unknown name lists the readings
+    #[arg(long = "reading", value_name = "NAME=VALUE", conflicts_with_all = ["http", "controls"])]
+    pub readings: Vec<String>,
+
     /// Wait for each response so many seconds
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
@@ -173,12 +178,11 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     } else {
         Vec::new()
     };
-    let mut search = match &args.spec {
-        None => Search::<D, _>::new(partner),
-        Some(file) => {
-            let readings = readings_by::<D>(file, partner.greeting())?;
-            Search::taking(partner, readings)
-        }
+    let mut search = if args.spec.is_none() && args.readings.is_empty() {
+        Search::<D, _>::new(partner)
+    } else {
+        let readings = readings_by::<D>(args, partner.greeting())?;
+        Search::taking(partner, readings)
     };
     if args.run.is_empty() {
         search.suite();
@@ -210,18 +214,16 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     Ok(report.answer(format))
 }
 
-/// The ways to take the text that a file leaves open.
+/// The ways to take the text that a file and the readings named leave open.
 fn readings_by<D: Suited>(
-    file: &Path,
+    args: &Args,
     greeting: &Greeting<D::Protocol>,
 ) -> miette::Result<Vec<Taken<D::Judge>>> {
-    let changes = Changes::<D::Model>::read(file)?;
-    if !changes.rules.is_complete() {
-        return Err(miette!(
-            "{}: left_out has to be empty here, for the judge of an implementation knows no rules to leave out",
-            file.display()
-        ));
-    }
+    let (file, reason) = (
+        args.spec.as_deref(),
+        "the judge of an implementation knows no rules to leave out",
+    );
+    let changes = Changes::<D::Model>::with_every_rule(file, &args.readings, reason)?;
     let places: Vec<_> = changes.changed().map(|(name, _)| name).collect();
     let settled = Settled {
         places: &places,
@@ -393,8 +395,10 @@ fn again(args: &Args, file: &Path) -> String {
     let protocol = protocol.as_ref().map_or("", |it| it.get_name());
     let spec = args.spec.as_ref();
     let spec = spec.map_or_else(String::new, |it| format!("--spec {} ", it.display()));
+    let readings = args.readings.iter().map(|it| format!("--reading {it} "));
+    let readings: String = readings.collect();
     format!(
-        "countersign diff {protocol} {spec}--run {} -- {}",
+        "countersign diff {protocol} {spec}{readings}--run {} -- {}",
         file.display(),
         words(&args.command)
     )

@@ -1,14 +1,22 @@
 //! `countersign findings`: where the source documents contradict themselves, leave something open, or cannot be kept.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
+use countersign_clauses::ClauseId;
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::vectors::{Manifest, Vector};
 use countersign_findings::run::{Run, in_words};
 use countersign_findings::together::{Conflict, Together, Unkept, together};
 use countersign_findings::{self as findings, Finding, Kind, Refuted, Severity, ShownBy};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::clauses::hanging;
+use super::vectors::made;
 use crate::answer::{Answer, DocumentFormat, Status};
 use crate::arguments::Protocol;
 
@@ -20,7 +28,11 @@ Examples:
   countersign findings AQL-F2 --format markdown   the same, for the tracker of the document
   countersign findings --protocol aaep --format json
   countersign findings --refuted                  what looked like one, and the passage against it
-  countersign findings --repaired                 the mended wordings, all in force together";
+  countersign findings --repaired                 the mended wordings, all in force together
+
+Of each mended wording --repaired names the vectors of the suite to look at again, too: those that
+require or forbid something by a clause that the finding concerns. Whether their verdict changes is
+for the reader to say.";
 
 /// What to show.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -109,6 +121,8 @@ fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette:
     let protocols = protocols.into_iter().filter(|it| is_wanted(it));
     let all: Result<Vec<Together>, String> = protocols.map(together).collect();
     let all = all.map_err(miette::Report::msg)?;
+    let again = all.iter().map(|it| Again::of(it.protocol));
+    let again = again.collect::<miette::Result<Vec<_>>>()?;
     let status = if all.iter().any(|it| !it.unkept.is_empty()) {
         Status::Violated
     } else if all.iter().any(|it| !it.conflicts.is_empty()) {
@@ -117,10 +131,15 @@ fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette:
         Status::Holds
     };
     if format == DocumentFormat::Json {
-        return Ok(Answer::json(&json!(all), status));
+        let documents = all.iter().zip(&again).map(|(it, again)| {
+            let mut document = json!(it);
+            document["vectors"] = json!(again);
+            document
+        });
+        return Ok(Answer::json(&documents.collect::<Value>(), status));
     }
     let mut text = String::new();
-    for it in &all {
+    for (it, again) in all.iter().zip(&again) {
         let _ = writeln!(
             text,
             "{}: {} of {} mended wordings are executed; {} cases, {} runs near them\n  \
@@ -160,8 +179,99 @@ fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette:
                 text += &hanging("            ", line);
             }
         }
+        text += &again.text();
     }
     Ok(Answer { text, status })
+}
+
+/// The vectors of a protocol that have to be looked at again where mended wordings are in force.
+#[derive(Serialize)]
+struct Again {
+    /// So many vectors are in the suite.
+    of: usize,
+    findings: Vec<AgainFor>,
+}
+
+/// Those of one mended wording.
+#[derive(Serialize)]
+struct AgainFor {
+    finding: &'static str,
+    /// The files that require or forbid something by a clause that the finding concerns.
+    files: Vec<String>,
+    /// Those of them whose run is in the suite for such a clause.
+    for_its_clauses: Vec<String>,
+}
+
+impl Again {
+    fn of(protocol: &str) -> miette::Result<Self> {
+        let (manifest, vectors) = match protocol {
+            "mcp-aql" => made::<McpAqlDriver>(None),
+            "pending-action" => made::<PendingActionDriver>(None),
+            _ => made::<AaepDriver>(None),
+        }?;
+        let mended = findings::all().iter();
+        let mended = mended.filter(|it| it.protocol() == protocol && it.unrepaired.is_none());
+        Ok(Self {
+            of: vectors.len(),
+            findings: mended
+                .map(|it| AgainFor::of(it, &manifest, &vectors))
+                .collect(),
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = hanging(
+            "  ",
+            "vectors to look at again where a wording is mended: those that require or forbid something by a clause that the \
+             finding concerns, and by name those that the suite has for such a clause; whether their verdict changes is not said",
+        );
+        for it in &self.findings {
+            let (files, named) = (it.files.len(), &it.for_its_clauses);
+            let mut said = format!("{files} of {}", self.of);
+            if !named.is_empty() {
+                let first = named.get(..NAMED).unwrap_or(named).join(", ");
+                let rest = if named.len() > NAMED { ", …" } else { "" };
+                let _ = write!(said, ", {} for such a clause: {first}{rest}", named.len());
+            }
+            text += &hanging(&format!("  {:<9} ", it.finding), &said);
+        }
+        text
+    }
+}
+
+/// The first so many vectors are named; the JSON has all.
+const NAMED: usize = 4;
+
+impl AgainFor {
+    fn of(
+        finding: &'static Finding,
+        manifest: &Manifest,
+        vectors: &BTreeMap<String, Vector>,
+    ) -> Self {
+        let clauses = finding.clauses.iter().map(ClauseId::as_str);
+        let files: BTreeSet<_> = clauses
+            .clone()
+            .filter_map(|it| manifest.clauses.get(it))
+            .flatten()
+            .cloned()
+            .collect();
+        let is_for = |file: &&String| {
+            let shows = vectors.get(*file).map_or(&[][..], |it| &it.shows);
+            let mut words = shows.iter().flat_map(|it| it.split([' ', ':']));
+            words.any(|word| clauses.clone().any(|clause| is_named(clause, word)))
+        };
+        Self {
+            finding: &finding.id,
+            for_its_clauses: files.iter().filter(is_for).cloned().collect(),
+            files: files.into_iter().collect(),
+        }
+    }
+}
+
+/// Whether a word of what a run shows is this clause; witnesses leave the first part of its id out.
+fn is_named(clause: &str, word: &str) -> bool {
+    let short = clause.split_once('-').map(|(_, short)| short);
+    clause == word || short.is_some_and(|it| it == word && it.contains('-'))
 }
 
 /// The cases that show a finding: each run, what is said of it, and what the mended wording says.

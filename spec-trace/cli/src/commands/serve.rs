@@ -10,7 +10,6 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::specification::Modelled;
-use countersign_model::table::Tabled;
 use countersign_reference::aaep::Audit;
 use countersign_reference::mcp_aql::Settings;
 use countersign_store::Store;
@@ -158,6 +157,7 @@ Examples:
   countersign serve pending-action --stdio --store actions.store
   countersign serve aaep --stdio --seed 7
   countersign serve pending-action --stdio --spec changed.toml
+  countersign serve pending-action --stdio --reading expiry-boundary=after
   countersign serve mcp-aql --stdio --signed --settings '{\"capacity\":1000}'";
 
 /// One op and its fields, over as many lines as they need.
@@ -243,6 +243,14 @@ pub struct Args {
     /// a setting for
     #[arg(long, value_name = "FILE", conflicts_with = "settings")]
     pub spec: Option<PathBuf>,
+    /// Choose so that this passage is taken so (may be repeated), where the executor has a setting for it; an unknown name lists the
+    /// readings
+    #[arg(
+        long = "reading",
+        value_name = "NAME=VALUE",
+        conflicts_with = "settings"
+    )]
+    pub readings: Vec<String>,
     /// Sign tokens instead of keeping them (mcp-aql)
     #[arg(long)]
     pub signed: bool,
@@ -264,7 +272,8 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         protocol,
         store,
         settings,
-        spec,
+        spec: _,
+        readings: _,
         signed,
         seed,
         http,
@@ -273,13 +282,12 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         stdio: _,
     } = arguments;
     let ids = Ids::of(*seed);
-    let by_file = spec.as_deref().map(|file| match protocol {
-        Protocol::Aaep => carried_out::<AaepProtocol>(file),
-        Protocol::McpAql => carried_out::<McpAqlProtocol>(file),
-        Protocol::PendingAction => carried_out::<PendingActionProtocol>(file),
-    });
-    let by_file = by_file.transpose()?;
-    let settings = settings.as_deref().or(by_file.as_deref());
+    let by_text = match protocol {
+        Protocol::Aaep => carried_out::<AaepProtocol>(arguments),
+        Protocol::McpAql => carried_out::<McpAqlProtocol>(arguments),
+        Protocol::PendingAction => carried_out::<PendingActionProtocol>(arguments),
+    }?;
+    let settings = settings.as_deref().unwrap_or(&by_text);
     match protocol {
         Protocol::Aaep | Protocol::McpAql if store.is_some() && http.is_none() => Err(miette!(
             help = "leave --store out: the state of this executor lives as long as its process",
@@ -315,27 +323,32 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
     }
 }
 
-/// The settings by which the executor takes the text as a file has it.
-fn carried_out<T: Modelled>(file: &Path) -> miette::Result<String> {
-    let shown = file.display();
-    let changes = Changes::<T>::read(file)?;
-    if let Some(guard) = changes.rules.left_out().next() {
-        let rule = guard.row().name;
-        return Err(miette!(
-            "{shown}: left_out: the executor keeps every rule, {rule} too"
-        ));
-    }
+/// The settings by which the executor takes the text as a file and the readings named have it.
+fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<String> {
+    let file = arguments.spec.as_deref();
+    let reason = "the executor keeps every rule";
+    let changes = Changes::<T>::with_every_rule(file, &arguments.readings, reason)?;
     let mut settings = serde_json::Map::new();
     for (name, value) in changes.changed() {
-        let is_number = T::NUMBERS.iter().any(|number| number.name == name);
-        let why = if is_number {
-            "it has the numbers of the text"
-        } else {
-            "it has no setting for that"
+        let assignment = format!("{name}={value}");
+        let setting = match (&*assignment, arguments.signed) {
+            ("token-storage=signed", true) => Ok("{}"),
+            ("token-storage=signed", false) => Err("--signed is for that"),
+            ("token-storage=kept", true) => Err("with --signed it keeps none"),
+            ("restarted-session=goes-on", _) => {
+                Err("the connections end with the process, as the driver protocol has it")
+            }
+            _ => setting(&assignment)
+                .or_else(|| is_usual::<T>(name, value).then_some("{}"))
+                .ok_or_else(|| without_setting::<T>(name)),
         };
-        let setting = setting(&format!("{name}={value}"));
-        let setting = setting.ok_or_else(|| {
-            miette!("{shown}: the executor cannot carry out {name} = {value}: {why}")
+        let setting = setting.map_err(|why| {
+            let by = if arguments.readings.contains(&assignment) {
+                "--reading".to_owned()
+            } else {
+                file.map_or_else(String::new, |it| it.display().to_string())
+            };
+            miette!("{by}: the executor cannot carry out {name} = {value}: {why}")
         })?;
         let setting: serde_json::Map<_, _> = serde_json::from_str(setting).into_diagnostic()?;
         settings.extend(setting);
@@ -343,8 +356,23 @@ fn carried_out<T: Modelled>(file: &Path) -> miette::Result<String> {
     Ok(Value::Object(settings).to_string())
 }
 
+/// Whether the text is taken so where nothing is said.
+fn is_usual<T: Modelled>(name: &str, value: &str) -> bool {
+    let place = T::PLACES.iter().find(|place| place.name == name);
+    place.is_some_and(|place| place.choices.first().is_some_and(|it| it.value == value))
+}
+
+/// Why the executor has no setting for that.
+fn without_setting<T: Modelled>(name: &str) -> &'static str {
+    if T::NUMBERS.iter().any(|number| number.name == name) {
+        "it has the numbers of the text"
+    } else {
+        "it has no setting for that"
+    }
+}
+
 /// The settings of a gatekeeper. The library takes a smaller capacity than may be served.
-fn conforming(settings: Option<&str>) -> miette::Result<Settings> {
+fn conforming(settings: &str) -> miette::Result<Settings> {
     let settings: Settings = chosen(settings)?;
     if !settings.capacity.conforms() {
         return Err(miette!(
@@ -356,11 +384,8 @@ fn conforming(settings: Option<&str>) -> miette::Result<Settings> {
 }
 
 /// The settings as they are given; the defaults where they are not, and for what they do not name.
-fn chosen<S: Default + DeserializeOwned>(settings: Option<&str>) -> miette::Result<S> {
-    let Some(text) = settings else {
-        return Ok(S::default());
-    };
-    serde_json::from_str(text).map_err(|error| {
+fn chosen<S: DeserializeOwned>(settings: &str) -> miette::Result<S> {
+    serde_json::from_str(settings).map_err(|error| {
         miette!(
             help = "countersign serve --help lists the settings",
             "--settings: {error}"

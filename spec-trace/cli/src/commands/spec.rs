@@ -57,7 +57,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 
 fn spec<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let changes = args.taken.changes::<T>()?;
-    let reading = args.taken.reading(&changes, T::Reading::default())?;
+    let reading = changes.of_reading(T::Reading::default());
     let rules = changes.rules;
     Ok(match format {
         Format::Text => Answer {

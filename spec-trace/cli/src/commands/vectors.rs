@@ -98,7 +98,13 @@ fn write<D: Suited>(args: &Args, format: Format) -> miette::Result<Answer> {
 }
 
 /// The vectors, as the reference answers.
-fn made<D: Suited>(reading: Option<&str>) -> miette::Result<(Manifest, BTreeMap<String, Vector>)> {
+///
+/// # Errors
+///
+/// A choice that there is not, or a reference that does not answer.
+pub(super) fn made<D: Suited>(
+    reading: Option<&str>,
+) -> miette::Result<(Manifest, BTreeMap<String, Vector>)> {
     let program = std::env::current_exe().into_diagnostic()?;
     let arguments = ["serve", D::Protocol::NAME, "--stdio", "--settings"];
     let arguments = arguments
@@ -123,6 +129,8 @@ pub(super) fn setting(reading: &str) -> Option<&'static str> {
         "deciders-absent=nobody" => r#"{"deciders_absent":"nobody"}"#,
         "check-order=sample" => r#"{"check_order":"sample"}"#,
         "session-binding=always" => r#"{"session_binding":"every"}"#,
+        "ended-session=stays-ended" => r#"{"ended_session":"stays_ended"}"#,
+        "restarted-session=ends" => r#"{"restarted_session":"ends"}"#,
         "oracle=uniform" => r#"{"configuration":{"oracle":"uniform"}}"#,
         _ => return None,
     })

@@ -90,7 +90,7 @@ fn verify<E: Execution>(
     let bounds = preset::<E::Protocol>(args.bounds.as_deref().unwrap_or(usual))?;
     let [small, ..] = <E::Protocol as Modelled>::Bounds::PRESETS;
     let bridge = |bounds| {
-        let model = taken(&specification::<E::Protocol>(bounds)?, &args.readings)?;
+        let model = taken(&specification::<E::Protocol>(bounds)?, None, &args.readings)?;
         let bridge = Bridge::<E>::taking(bounds, model.reading).map_err(miette::Report::msg)?;
         bridge.ok_or_else(|| {
             let readings = args.readings.join(" --reading ");
@@ -103,7 +103,7 @@ fn verify<E: Execution>(
     // Before anything is searched: whether the executor can take the text so.
     bridge(bounds)?;
 
-    let model = taken(&specification::<E::Protocol>(bounds)?, &args.readings)?;
+    let model = taken(&specification::<E::Protocol>(bounds)?, None, &args.readings)?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{protocol}: checking the model"), "states");
     let check = checker::check(&model, |states| progress.at(states as u64));

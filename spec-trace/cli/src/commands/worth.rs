@@ -1,6 +1,7 @@
 //! `countersign worth`: what each rule of a text is worth, alone and in pairs, as a matrix of rules and guarantees.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use countersign_conform::steps::steps_json;
 use countersign_model::aaep::AaepProtocol;
@@ -28,6 +29,7 @@ Examples:
   countersign worth aaep --guarantee AAEP-6.9-2             who guarantees at most once
   countersign worth pending-action --pairs --steps 6        two rules at a time, in shorter runs
   countersign worth mcp-aql --format html > worth.html      the matrix as a page
+  countersign worth mcp-aql --spec changed.toml             by a changed file of `spec`
 
 A number is the length of the shortest run, in steps, that breaks a guarantee where the rule alone
 is left out. A guarantee is what the text is there to prevent, however it is read; what it wants
@@ -54,6 +56,9 @@ pub struct Args {
     /// The longest runs to look at; with --pairs they are one step shorter, where nothing is said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     steps: Option<u8>,
+    /// Take the text with the readings and numbers of this file, as `spec` prints one; what that breaks by itself is no rule's
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
     /// Take an ambiguous passage in another way (may be repeated); what that breaks by itself is no rule's
     #[arg(long = "reading", value_name = "NAME=VALUE")]
     readings: Vec<String>,
@@ -77,7 +82,7 @@ pub fn run(args: &Args, format: PageFormat) -> miette::Result<Answer> {
 
 fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer> {
     let model = specification::<T>(preset::<T>(&args.bounds)?)?;
-    let model = taken(&model, &args.readings)?;
+    let model = taken(&model, args.spec.as_deref(), &args.readings)?;
     let rules = match &args.rule {
         Some(name) => guards::<T>(name)?,
         None => Vec::new(),
