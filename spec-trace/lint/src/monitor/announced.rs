@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::authorisation::Accused;
+use super::authorisation::{Accused, completes};
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
@@ -172,10 +172,8 @@ impl Wording {
 impl Early {
     /// Whether a completion is that of this call.
     fn completes(&self, event: &Event, tool: Option<&str>) -> bool {
-        match (&self.action.ids.tool_call_id, &event.ids.tool_call_id) {
-            (Some(own), Some(other)) => own == other,
-            (None, _) | (_, None) => self.action.tool.as_deref() == tool,
-        }
+        let Action { ids, tool: own, .. } = &self.action;
+        completes(event, tool, (ids, own.as_deref()))
     }
 }
 

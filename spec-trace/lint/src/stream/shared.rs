@@ -155,6 +155,12 @@ impl Shared {
         }
     }
 
+    /// The line of the call of the session that had the `tool_call_id` which the event names.
+    pub(super) fn first_call(&self, event: &Event) -> Option<u64> {
+        let id = event.ids.tool_call_id.as_ref()?;
+        self.calls.earlier(&(event.session, id))
+    }
+
     /// Where the second call is accused of having run without an acceptance of its own, that is the same fault.
     pub(super) fn call_id_again(&mut self, event: &Event, id: &str, earlier: u64) {
         for notes in [&mut self.recorded, &mut self.unseen] {

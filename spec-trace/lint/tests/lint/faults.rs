@@ -98,6 +98,7 @@ AAEP-A.8-2_completed-then-errored  AAEP-A.8-2 3 violation
 AAEP-A.8-3_call-after-the-end  AAEP-A.8-3 3 violation
 AAEP-A.8-3_call-of-a-question-that-was-cancelled-with-its-session  AAEP-A.8-3 10 violation
 AAEP-A.8-4_acceptance-led-to-another-call  AAEP-A.8-4 9 violation
+AAEP-A.8-4_acceptance-of-the-call-that-it-names  AAEP-A.8-4 9 violation
 AAEP-A.8-4_called-then-asked-then-accepted  AAEP-A.8-4 4 violation
 AAEP-A.8-4_called-then-asked-then-rejected-then-accepted  AAEP-A.8-4 4 violation
 AAEP-A.8-4_irreversible-and-never-asked  AAEP-A.8-4 3 violation
