@@ -351,7 +351,7 @@ impl ConfirmationMonitors {
         if self.replies == Replies::Recorded {
             let (confirmations, resolution) = (&self.confirmations, &mut self.resolution);
             self.announced
-                .event(event, &accused, confirmations, resolution, notes);
+                .event(event, (&accused, call.1), confirmations, resolution, notes);
         }
         self.resolution.event(
             event,

@@ -5,6 +5,7 @@ use countersign_lint::rules::Weight::{self, Violation, Warning};
 /// Each stream, and what it has to be accused of: the clause, the line, and how much it weighs.
 const INVALID: &str = "
 AAEP-6.1-1_call-that-calls-a-withdrawn-question-accepted  AAEP-6.1-1 6 violation
+AAEP-6.1-1_completes-after-a-timeout-that-rejects  AAEP-6.1-1 7 violation
 AAEP-6.1-1_reversible-call-by-id-before-acceptance  AAEP-6.1-1 6 violation
 AAEP-6.1-3_rejected-and-nothing-more  AAEP-6.1-3 6 violation
 AAEP-6.1-6_asked-again-in-the-same-words  AAEP-6.1-6 5 warning
@@ -104,6 +105,7 @@ AAEP-A.8-4_called-then-asked-then-rejected-then-accepted  AAEP-A.8-4 4 violation
 AAEP-A.8-4_irreversible-and-never-asked  AAEP-A.8-4 3 violation
 AAEP-A.8-4_never-asked-and-no-replies-recorded  AAEP-A.8-4 8 violation
 AAEP-A.8-5_called-after-rejection  AAEP-A.8-5 7 violation
+AAEP-A.8-5_completes-after-the-question-about-it-was-rejected  AAEP-A.8-5 7 violation
 AAEP-A.8-5_modified-rejection  AAEP-A.8-5 7 violation
 AAEP-A.8-5_one-of-two-rejected  AAEP-A.8-5 11 violation
 AAEP-A.8-5_rejected-first-and-accepted-later  AAEP-A.8-5 8 violation
