@@ -206,6 +206,20 @@ impl Shared {
         }
     }
 
+    /// Takes note that nothing was missing there: the start of the session came behind its first event.
+    pub(super) fn find(&mut self, gap: Gap) {
+        if let Shown::Numbers(..) = gap.shown_by {
+            self.gaps -= 1;
+            self.first_gap = self.first_gap.filter(|_| self.gaps > 0);
+        }
+        let reason = gap.to_string();
+        let clause = rules::SESSION_START.clause;
+        for notes in self.all_notes() {
+            let withheld = &mut notes.withheld;
+            withheld.retain(|it| it.clause != clause || !it.reason.ends_with(&reason));
+        }
+    }
+
     /// Judges what the sender of a reply that failed a check was told. A token may be unknown because its question is not in
     /// the record.
     pub(super) fn judge_answer(&mut self, reply: &Reply, check: Check, session: Option<&str>) {
