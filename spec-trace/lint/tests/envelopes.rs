@@ -439,6 +439,34 @@ fn an_archive_holds_replies_with_their_status_and_time() {
     let plain = lint(text.as_bytes(), "a").expect("memory can be read");
     let found = judged(archive(202).as_bytes());
     assert_eq!(said(&found), said(&plain), "{:?}", found.violations);
+    // Where no request says when it began, or none in a way that can be read, the reply does. Types are told in any letters.
+    for time in [json!(null), json!("soon"), json!("2026-05-24T14:22:21.000")] {
+        let mut untimed: Value = serde_json::from_str(&archive(202)).expect("JSON");
+        let entries = untimed["log"]["entries"].as_array_mut().expect("entries");
+        for entry in entries.iter_mut().skip(1) {
+            entry["startedDateTime"] = time.clone();
+        }
+        let found = judged(untimed.to_string().as_bytes());
+        assert_eq!(
+            found.verdict, plain.verdict,
+            "{time}: {:?}",
+            found.violations
+        );
+    }
+    for kind in [
+        json!("Text/Event-Stream"),
+        json!(""),
+        json!(null),
+        json!("text/plain"),
+    ] {
+        let mut typed: Value = serde_json::from_str(&archive(202)).expect("JSON");
+        typed["log"]["entries"][0]["response"]["content"]["mimeType"] = kind.clone();
+        let found = judged(typed.to_string().as_bytes());
+        assert_eq!(said(&found), said(&plain), "{kind}: {:?}", found.violations);
+    }
+    let broken = archive(202).replace(&body, "not base64");
+    let found = &judged(broken.as_bytes()).violations[0];
+    assert!(found.message.contains("is not base64"), "{}", found.message);
     // Turned away, it accepts nothing.
     let refused = judged(archive(403).as_bytes());
     assert_eq!(refused.verdict, Verdict::Violating);
