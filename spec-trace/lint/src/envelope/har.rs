@@ -343,8 +343,9 @@ fn record_of(
         record.push(format!(r#""at":{}"#, entry.started));
     }
     // An aborted request has the status 0.
-    if entry.response.status.as_u64().is_some_and(|it| it > 0) {
-        record.push(format!(r#""http_status":{}"#, entry.response.status));
+    let status = &entry.response.status;
+    if !status.is_null() && status.as_f64() != Some(0.0) {
+        record.push(format!(r#""http_status":{status}"#));
         let answer = String::from_utf8_lossy(&answered()).into_owned();
         let is_json = serde_json::from_str::<Value>(&answer).is_ok();
         if is_json {

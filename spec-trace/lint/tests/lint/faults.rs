@@ -32,6 +32,7 @@ AAEP-6.3.4-4_reply-decided-at-the-deadline  AAEP-6.3.4-4 7 violation
 AAEP-6.3.4-4_reply-decided-at-the-end-of-more-time  AAEP-6.3.4-4 8 violation
 AAEP-6.3.4-5_reply-of-a-sender-that-the-transport-refused  AAEP-6.3.4-5 7 violation
 AAEP-6.3.4-5_reply-of-a-stranger-that-the-transport-let-in  AAEP-6.3.4-5 7 violation
+AAEP-6.3.4-5_status-that-is-written-with-a-fraction  AAEP-6.3.4-5 7 violation
 AAEP-6.3.4-6_decision-that-no-question-knows  AAEP-6.3.4-6 7 violation
 AAEP-6.3.4-6_decision-that-was-not-allowed  AAEP-6.3.4-6 7 violation
 AAEP-6.3.4-9_sender-is-told-that-the-reply-expired  AAEP-6.3.4-9 5 violation
@@ -127,6 +128,7 @@ AAEP-EV-1_not-json  AAEP-EV-1 3 violation
 AAEP-EV-1_other-context  AAEP-EV-1 2 violation
 AAEP-EV-1_producer-without-agent  AAEP-EV-1 3 violation
 AAEP-EV-1_raw-message-of-the-producer  AAEP-EV-1 3 violation
+AAEP-EV-1_status-that-is-none  AAEP-EV-1 5 violation
 AAEP-EV-1_torn-last-line  AAEP-EV-1 3 violation
 AAEP-EV-1_type-without-its-prefix  AAEP-EV-1 3 violation
 AAEP-EV-1_urgency-of-no-such-kind  AAEP-EV-1 3 violation
