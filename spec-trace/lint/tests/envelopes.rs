@@ -628,6 +628,13 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
             "JSON-RPC",
         ),
         ("[{\"jsonrpc\":\"2.0\"}]", "JSON-RPC"),
+        // What stands within it is read all the same.
+        (
+            "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"type\":\"aaep:agent.x\"}}\n",
+            "JSON-RPC with a message at /params: say --message /params",
+        ),
+        // A value that is whole was not cut off.
+        ("null", "on line 1, a record is a JSON object"),
         ("import os\n\ndef a():\n    pass\n", "Python"),
         ("<!doctype html><html></html>", "HTML"),
         ("\u{1}\0\0\0", "binary"),
@@ -690,6 +697,20 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
 }
 
 /// An array of 100 MB, made while it is read, of which the reader never holds more than an item.
+#[test]
+fn an_archive_of_web_sockets_is_told_as_one() {
+    let message = json!({"data": "{\"type\":\"aaep:agent.session.started\"}"});
+    let archive = json!({"log": {"entries": [{"_webSocketMessages": [message]}]}});
+    let damage = judged(archive.to_string().as_bytes())
+        .damage
+        .expect("it holds nothing");
+    assert!(
+        damage.message.contains("_webSocketMessages"),
+        "{}",
+        damage.message
+    );
+}
+
 #[test]
 fn an_array_is_read_item_by_item() {
     struct Items {
