@@ -257,7 +257,7 @@ impl Reading<'_> {
 
     fn broken(&mut self, here: Here<'_>, mut fault: Fault, ended: bool) {
         self.seen = self.seen || self.may_be_torn && may_be_ours(here.bytes());
-        if !ended {
+        if !ended && fault.message.contains("EOF while parsing") {
             fault.message = format!(
                 "the input ends in the middle of a record: {}",
                 fault.message

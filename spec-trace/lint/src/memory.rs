@@ -6,7 +6,8 @@
 //! - what was said already: findings, their counts, and what is told once in a report;
 //! - excerpts, and lines that only a message names. Of the other lines only the order matters, for they are compared with
 //!   each other and with those to come, which are greater;
-//! - ids that may be used once, of events, calls, tokens and outputs: the judges are alike for streams that use none again;
+//! - ids that may be used once, of events, calls, tokens and outputs: the judges are alike for streams that use none again,
+//!   and ask about no call that came before;
 //! - the numbers of a session from its start on: they count from the one that is due.
 
 use std::collections::BTreeSet;

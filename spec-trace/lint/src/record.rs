@@ -9,7 +9,7 @@ use super::reply::{self, Reply, Sender, Sent};
 use super::rules::{self, Rule};
 use super::time::Timestamp;
 use crate::json::tree::{self, Index, Room, Tree, Value};
-use fields::{Fields, Need};
+use fields::{Fields, Need, whole};
 
 mod envelope;
 pub mod fields;
@@ -408,6 +408,13 @@ fn read_object<'a>(
     if text.is_some() && received.is_none() {
         fields.fault("at is not an RFC 3339 date and time".to_owned());
     }
+    // What a client writes that had no answer is 0.
+    let what = "a status of HTTP, from 100 to 999, or 0";
+    let http_status = fields.value("http_status", Optional, what, |value| {
+        let status = u64::try_from(whole(value)?).ok()?;
+        (status == 0 || (100..=999).contains(&status)).then_some(status)
+    });
+    let http_status = http_status.filter(|status| *status > 0);
     wrapper.sent = Sent {
         received,
         sender: match object.get("sender").and_then(Value::as_str) {
@@ -416,7 +423,7 @@ fn read_object<'a>(
             Some("known") => Sender::Known,
             Some(_) | None => Sender::Unsaid,
         },
-        http_status: object.get("http_status").and_then(Value::as_u64),
+        http_status,
         http_body: object.get("http_body"),
     };
     match message {

@@ -224,10 +224,12 @@ impl Linter {
         let Session::Kept(open) = &mut self.sessions[number] else {
             return;
         };
-        let complete = open.sequence.gap().is_none();
+        let before = open.sequence.gap();
         open.sequence.event(event, &mut self.shared.notes);
-        if let Some(gap) = open.sequence.gap().filter(|_| complete) {
-            self.shared.miss(gap);
+        match (before, open.sequence.gap()) {
+            (None, Some(gap)) => self.shared.miss(gap),
+            (Some(gap), None) => self.shared.find(gap),
+            (None, None) | (Some(_), Some(_)) => {}
         }
         self.shared.set_gap_of(&open.sequence);
         let monitors = [Some(&mut open.recorded), open.unseen.as_deref_mut()];

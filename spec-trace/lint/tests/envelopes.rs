@@ -439,6 +439,34 @@ fn an_archive_holds_replies_with_their_status_and_time() {
     let plain = lint(text.as_bytes(), "a").expect("memory can be read");
     let found = judged(archive(202).as_bytes());
     assert_eq!(said(&found), said(&plain), "{:?}", found.violations);
+    // Where no request says when it began, or none in a way that can be read, the reply does. Types are told in any letters.
+    for time in [json!(null), json!("soon"), json!("2026-05-24T14:22:21.000")] {
+        let mut untimed: Value = serde_json::from_str(&archive(202)).expect("JSON");
+        let entries = untimed["log"]["entries"].as_array_mut().expect("entries");
+        for entry in entries.iter_mut().skip(1) {
+            entry["startedDateTime"] = time.clone();
+        }
+        let found = judged(untimed.to_string().as_bytes());
+        assert_eq!(
+            found.verdict, plain.verdict,
+            "{time}: {:?}",
+            found.violations
+        );
+    }
+    for kind in [
+        json!("Text/Event-Stream"),
+        json!(""),
+        json!(null),
+        json!("text/plain"),
+    ] {
+        let mut typed: Value = serde_json::from_str(&archive(202)).expect("JSON");
+        typed["log"]["entries"][0]["response"]["content"]["mimeType"] = kind.clone();
+        let found = judged(typed.to_string().as_bytes());
+        assert_eq!(said(&found), said(&plain), "{kind}: {:?}", found.violations);
+    }
+    let broken = archive(202).replace(&body, "not base64");
+    let found = &judged(broken.as_bytes()).violations[0];
+    assert!(found.message.contains("is not base64"), "{}", found.message);
     // Turned away, it accepts nothing.
     let refused = judged(archive(403).as_bytes());
     assert_eq!(refused.verdict, Verdict::Violating);
@@ -600,6 +628,13 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
             "JSON-RPC",
         ),
         ("[{\"jsonrpc\":\"2.0\"}]", "JSON-RPC"),
+        // What stands within it is read all the same.
+        (
+            "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"type\":\"aaep:agent.x\"}}\n",
+            "JSON-RPC with a message at /params: say --message /params",
+        ),
+        // A value that is whole was not cut off.
+        ("null", "on line 1, a record is a JSON object"),
         ("import os\n\ndef a():\n    pass\n", "Python"),
         ("<!doctype html><html></html>", "HTML"),
         ("\u{1}\0\0\0", "binary"),
@@ -662,6 +697,20 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
 }
 
 /// An array of 100 MB, made while it is read, of which the reader never holds more than an item.
+#[test]
+fn an_archive_of_web_sockets_is_told_as_one() {
+    let message = json!({"data": "{\"type\":\"aaep:agent.session.started\"}"});
+    let archive = json!({"log": {"entries": [{"_webSocketMessages": [message]}]}});
+    let damage = judged(archive.to_string().as_bytes())
+        .damage
+        .expect("it holds nothing");
+    assert!(
+        damage.message.contains("_webSocketMessages"),
+        "{}",
+        damage.message
+    );
+}
+
 #[test]
 fn an_array_is_read_item_by_item() {
     struct Items {

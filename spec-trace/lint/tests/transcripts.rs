@@ -241,6 +241,20 @@ fn what_the_text_leaves_free_is_right() {
     }
 }
 
+/// AQL-5.1-3, AQL-5.1-5: where nobody sets a tolerance it may stand in the settings; that it would have to is said.
+#[test]
+fn a_token_taken_past_the_default_tolerance_is_left_open() {
+    let text = read("mcp-aql", "invalid", "AQL-5.1-3_expired-token-is-taken");
+    for (moment, is_open) in [("14:27:50.000Z", false), ("14:27:50.001Z", true)] {
+        let taken = text.replace("14:32:20.001Z", moment);
+        let report = lint(&taken, None).expect("it is a transcript");
+        assert_eq!(report.verdict, Verdict::Conforming, "{}", words(&report));
+        let mut open = report.not_judged.iter();
+        let open = open.any(|it| it.clause == "AQL-5.1-3" && it.reason.contains("on line 8"));
+        assert_eq!(open, is_open, "{moment}");
+    }
+}
+
 fn assert_faults(protocol: &str, faults: &[Fault], rules: &[&Rule]) {
     let names = |kind| {
         let entries =

@@ -201,6 +201,9 @@ fn looks_like(start: &[u8]) -> Option<String> {
         return Some(UTF16.to_owned());
     }
     let text = trimmed(start);
+    if is_archive(text) && memmem::find(text, b"\"_webSocketMessages\"").is_some() {
+        return Some(ARCHIVE.to_owned());
+    }
     if Protocol::is_transcript(start) {
         return Some(format!(
             "requests and responses of a driver: say --protocol {} or {}",
@@ -259,21 +262,22 @@ fn is_utf16(start: &[u8]) -> bool {
 const UTF16: &str =
     "text in UTF-16, and what is read is UTF-8: convert it, as with `iconv -f UTF-16 -t UTF-8`";
 
+const ARCHIVE: &str = "an HTTP archive, and no request or answer in it holds one; those of web sockets (_webSocketMessages) are not read";
+
 const JSON_RPC: &str = "JSON-RPC, which is another protocol";
 
 fn json_like(value: &Value) -> Option<String> {
-    if value.get("jsonrpc").is_some() {
+    let is_rpc = value.get("jsonrpc").is_some();
+    if let Some(pointer) = pointer_to_message(value, 4) {
+        let what = if is_rpc { "JSON-RPC" } else { "JSON" };
+        return Some(format!(
+            "{what} with a message at {pointer}: say --message {pointer}"
+        ));
+    }
+    if is_rpc {
         return Some(JSON_RPC.to_owned());
     }
-    let within = pointer_to_message(value, 4);
-    within.map_or_else(
-        || value.is_object().then(|| "JSON of another kind".to_owned()),
-        |pointer| {
-            Some(format!(
-                "JSON with a message at {pointer}: say --message {pointer}"
-            ))
-        },
-    )
+    value.is_object().then(|| "JSON of another kind".to_owned())
 }
 
 /// Where in the value something stands that is a message by its type; strings may hold JSON.

@@ -17,7 +17,7 @@ use super::joined::time_of;
 use super::sse::Sse;
 use super::strings::text_into;
 use super::values::{Values, part};
-use super::{Boxed, Frames, Input, Message};
+use super::{Boxed, Envelope, Frames, Input, Message, detect};
 use crate::surrogates;
 use crate::time::Timestamp;
 
@@ -70,18 +70,27 @@ impl Body<'_> {
         is_string.then(|| from + 1..from + text.len() - 1)
     }
 
+    fn is_stream(&self) -> bool {
+        const STREAM: &str = "text/event-stream";
+        let kind = self.kind.as_deref().and_then(|it| it.get(..STREAM.len()));
+        kind.is_some_and(|kind| kind.eq_ignore_ascii_case(STREAM))
+    }
+
     fn is_base64(&self) -> bool {
         self.encoding.as_deref() == Some("base64")
     }
 }
 
-/// What was sent in a body.
-fn sent(written: &[u8], is_base64: bool) -> Vec<u8> {
+/// What was sent in a body; as an error the text that should be base64 and is not.
+fn sent(written: &[u8], is_base64: bool) -> Result<Vec<u8>, Vec<u8>> {
     let mut text = vec![0; written.len()];
     let (_, end) = text_into(written, &mut text);
     text.truncate(end);
-    let decoded = is_base64.then(|| BASE64_STANDARD.decode(text.trim_ascii()).ok());
-    decoded.flatten().unwrap_or(text)
+    if is_base64 {
+        BASE64_STANDARD.decode(text.trim_ascii()).map_err(|_| text)
+    } else {
+        Ok(text)
+    }
 }
 
 /// The text of a string that is long, taken out of it piece by piece.
@@ -159,10 +168,8 @@ impl Answer {
                 if !is_alone {
                     self.time = self.time.max(time_of(&message.bytes));
                 }
-                return Some(Message {
-                    ended: message.ended,
-                    ..in_archive(message.bytes, self.line)
-                });
+                // That the body ends there does not say that the archive does.
+                return Some(in_archive(message.bytes, self.line));
             }
         }
         None
@@ -223,6 +230,18 @@ impl<R: BufRead> Har<R> {
         }
     }
 
+    /// An entry that cannot be read.
+    fn wait_broken(&mut self, entry: &[u8], why: String) {
+        let cut = entry.len().min(1 << 10);
+        let broken = Message {
+            bytes: entry[..cut].to_owned(),
+            line: self.entry.line,
+            why: Some(why),
+            ..Message::default()
+        };
+        self.wait(self.reached, broken);
+    }
+
     fn take_entry(&mut self) {
         let bytes = std::mem::take(&mut self.entry.bytes);
         let bytes = surrogates::without_halves(&bytes).unwrap_or(bytes);
@@ -238,7 +257,6 @@ impl<R: BufRead> Har<R> {
         let (entry, asked, answered) = match read {
             Ok(read) if !self.entry.too_long => read,
             found => {
-                let cut = bytes.len().min(1 << 10);
                 let why = match found {
                     Err(error) if !self.entry.too_long => {
                         let cause = error.split(" at line ").next().unwrap_or_default();
@@ -246,13 +264,7 @@ impl<R: BufRead> Har<R> {
                     }
                     _ => format!("the entry is longer than {} MiB", LONGEST_ENTRY >> 20),
                 };
-                let broken = Message {
-                    bytes: bytes[..cut].to_owned(),
-                    line: self.entry.line,
-                    why: Some(why),
-                    ..Message::default()
-                };
-                return self.wait(self.reached, broken);
+                return self.wait_broken(&bytes, why);
             }
         };
         let started = entry.started.as_str().and_then(Timestamp::parse);
@@ -263,20 +275,33 @@ impl<R: BufRead> Har<R> {
         };
         let (asked_at, answered_at) = (line(&asked), line(&answered));
         let asked = sent(&bytes[asked], entry.request.body.is_base64());
+        let asked = asked.unwrap_or_else(|text| text);
         let answer = &entry.response.content;
         let whole = |place: &Range<usize>| sent(&bytes[place.clone()], answer.is_base64());
-        if let Some(record) = record_of(&entry, &asked, started.is_some(), || whole(&answered)) {
-            self.wait(started, in_archive(record, asked_at));
+        let answered_with = || whole(&answered).unwrap_or_else(|text| text);
+        if let Some(record) = record_of(&entry, &asked, started.is_some(), answered_with) {
+            // Where the archive does not say when, the reply itself does.
+            let time = started.or_else(|| time_of(&record));
+            self.wait(time, in_archive(record, asked_at));
         }
-        let kind = answer.kind.as_deref().unwrap_or_default();
-        let is_stream = kind.starts_with("text/event-stream");
+        let is_stream = answer.is_stream();
         let mut input: Input<'static> = if answer.is_base64() {
-            Box::new(Cursor::new(whole(&answered)))
+            match whole(&answered) {
+                Ok(body) => Box::new(Cursor::new(body)),
+                Err(_) if is_stream => {
+                    let why =
+                        "the entry cannot be read: its event stream is not base64, as it says";
+                    return self.wait_broken(&bytes, why.to_owned());
+                }
+                Err(_) => return,
+            }
         } else {
             Box::new(Text::new(bytes, answered))
         };
         let first = input.fill_buf().unwrap_or_default().trim_ascii_start();
-        let frames: Boxed<'static> = if is_stream {
+        // Whatever its type says, or where it says none.
+        let looks_so = detect::framing(first) == Envelope::Sse;
+        let frames: Boxed<'static> = if is_stream || looks_so {
             Box::new(Sse::new(input))
         } else if matches!(first.first(), Some(b'{' | b'[')) {
             Box::new(Values::new(input, Vec::new(), LONGEST_ENTRY))
@@ -318,8 +343,9 @@ fn record_of(
         record.push(format!(r#""at":{}"#, entry.started));
     }
     // An aborted request has the status 0.
-    if entry.response.status.as_u64().is_some_and(|it| it > 0) {
-        record.push(format!(r#""http_status":{}"#, entry.response.status));
+    let status = &entry.response.status;
+    if !status.is_null() && status.as_f64() != Some(0.0) {
+        record.push(format!(r#""http_status":{status}"#));
         let answer = String::from_utf8_lossy(&answered()).into_owned();
         let is_json = serde_json::from_str::<Value>(&answer).is_ok();
         if is_json {

@@ -1,14 +1,17 @@
-//! Irreversible calls that nobody was asked about, and the questions that come behind them.
+//! Calls that nobody was asked about, and the questions that come behind them.
 //!
-//! Such a call is a fault (AAEP-A.8-4), and judging goes on. It stays open until it completes or its session ends. A question
+//! An irreversible one is a fault (AAEP-A.8-4), and judging goes on. It stays open until it completes or its session ends. A question
 //! that fits it is then taken to be about it: the call has announced the action, and what its completion says is judged
 //! against what became of the question. That the call ran for want of an answer is a consequence of the first fault; that
 //! it ran against an answer is another fault.
+//!
+//! One that can be undone needs no question. Where one comes that names it by id, it waits for the answer as any other
+//! (AAEP-6.1-1), and its completion under that id is judged in the same way.
 
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::authorisation::Accused;
+use super::authorisation::{Accused, completes};
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
@@ -85,6 +88,8 @@ struct Ran {
     place: Place,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
+    /// Whether the question may have been withdrawn before that.
+    withdrawn: bool,
     /// The last reply before it that had to be ignored.
     ignored: Option<(u64, Check)>,
     /// The line of a later call that may be that of the action as it was changed.
@@ -170,12 +175,26 @@ impl Wording {
 }
 
 impl Early {
+    /// Whether it was no fault by itself: it can be undone.
+    fn needs_none(&self) -> bool {
+        !self.action.irreversible
+    }
+
+    /// How well a question fits it.
+    fn fits(&self, question: &Wording) -> Fit {
+        match self.action.fits(question) {
+            Fit::Words if self.needs_none() => Fit::Not,
+            told @ (Fit::Not | Fit::Words | Fit::Id(_)) => told,
+        }
+    }
+
     /// Whether a completion is that of this call.
     fn completes(&self, event: &Event, tool: Option<&str>) -> bool {
-        match (&self.action.ids.tool_call_id, &event.ids.tool_call_id) {
-            (Some(own), Some(other)) => own == other,
-            (None, _) | (_, None) => self.action.tool.as_deref() == tool,
+        if self.needs_none() && event.ids.tool_call_id.is_none() {
+            return false;
         }
+        let Action { ids, tool: own, .. } = &self.action;
+        completes(event, tool, (ids, own.as_deref()))
     }
 }
 
@@ -195,13 +214,14 @@ impl Announced {
                 place,
                 sent,
                 received,
+                withdrawn,
                 ignored,
                 announced_again,
             } = ran;
             early(memory, call);
             memory.line(place.line);
             memory.line(announced_again.unwrap_or_default());
-            memory.value(&(tied, sent, received));
+            memory.value(&(tied, sent, received, withdrawn));
             memory.each(ignored.iter(), |memory, (line, check)| {
                 memory.line(*line);
                 memory.value(check);
@@ -227,16 +247,20 @@ impl Announced {
     pub fn event(
         &mut self,
         event: &Event,
-        accused: &[Accused],
+        (accused, relation): (&[Accused], Relation),
         confirmations: &Confirmations,
         resolution: &mut Resolution,
         notes: &mut Notes,
     ) {
         match &event.kind {
-            EventKind::Invoked { .. } => {
+            EventKind::Invoked { irreversible, .. } => {
+                let needs_none = !irreversible
+                    && event.ids.tool_call_id.is_some()
+                    && !matches!(relation, Relation::Same(_));
                 let unasked = accused
                     .iter()
                     .any(|it| it.unasked && it.line == event.place.line);
+                let unasked = unasked || needs_none;
                 if unasked || !self.open.is_empty() || !self.ran.is_empty() {
                     self.called(event, unasked, resolution, notes);
                 }
@@ -300,7 +324,8 @@ impl Announced {
                 tie: Tie::Open,
             });
             if self.open.len() > KEPT {
-                self.open.pop_front();
+                let needs_none = self.open.iter().position(Early::needs_none);
+                self.open.remove(needs_none.unwrap_or_default());
             }
         }
     }
@@ -318,7 +343,7 @@ impl Announced {
             return;
         }
         let wording = Wording::of(event, question);
-        let fit = |early: &Early| early.action.fits(&wording);
+        let fit = |early: &Early| early.fits(&wording);
         let best = self.open.iter().map(fit).max().unwrap_or(Fit::Not);
         let by = match best {
             Fit::Not => return,
@@ -387,6 +412,7 @@ impl Announced {
         let question = confirmations.get(tied.number);
         self.ran.push_back(Ran {
             early,
+            withdrawn: question.is_some_and(|it| it.possible.may_be(Outcomes::CANCELLED)),
             ignored: question.and_then(|it| it.ignored),
             tied,
             place: event.place.to_keep(),
@@ -449,6 +475,11 @@ impl Ran {
                 }
             };
         }
+        let needs_none = self.early.needs_none();
+        if needs_none && self.withdrawn {
+            // A question that was withdrawn asks nothing any more.
+            return;
+        }
         let other = "or nothing waited for the reply";
         if let Some((rule, message)) =
             after_failed_reply((&what, self.place.line), asked, self.ignored)
@@ -458,7 +489,11 @@ impl Ran {
         }
         let message = format!("{what}, and nobody had accepted it; {other}");
         let finding = self.finding(&rules::UNACCEPTED, session, message);
-        notes.add(finding.follows_from(self.early.line, rules::IRREVERSIBLE_UNASKED.clause));
+        notes.add(if needs_none {
+            finding
+        } else {
+            finding.follows_from(self.early.line, rules::IRREVERSIBLE_UNASKED.clause)
+        });
     }
 
     /// AAEP-6.3.2-4: without support for a modified action the reply rejects, and with it the modified action runs, which is

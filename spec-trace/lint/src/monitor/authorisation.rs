@@ -53,8 +53,24 @@ pub struct Accused {
     pub line: u64,
     /// The ids of its action.
     pub ids: ActionIds<'static>,
+    /// What it calls.
+    pub tool: Option<String>,
+    /// The line on which it completed, where that is known already.
+    pub completed: Option<u64>,
     /// Whether it was accused of never having been asked about.
     pub unasked: bool,
+}
+
+/// Whether a completion of this tool is that of the call with these ids and tool.
+pub(super) fn completes(
+    event: &Event,
+    tool: Option<&str>,
+    call: (&ActionIds<'_>, Option<&str>),
+) -> bool {
+    match (&call.0.tool_call_id, &event.ids.tool_call_id) {
+        (Some(own), Some(other)) => own == other,
+        (None, _) | (_, None) => call.1 == tool,
+    }
 }
 
 /// A call that needs an acceptance.
@@ -70,6 +86,8 @@ pub(super) struct Run {
     pub(super) says_accepted: bool,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
+    /// The line on which it completed while it was undecided.
+    completed: Option<u64>,
     /// Confirmations that were accepted before the call, and recorded so after it.
     accepted_unseen: Vec<usize>,
 }
@@ -95,6 +113,7 @@ impl Run {
             says_accepted: event.says_accepted(),
             sent: event.sent,
             received: event.received,
+            completed: None,
             accepted_unseen: Vec::new(),
         })
     }
@@ -112,6 +131,16 @@ impl Run {
             CallClass::Alone(number)
         };
         (class, self.may_default())
+    }
+
+    fn accused(&self, unasked: bool) -> Accused {
+        Accused {
+            line: self.line,
+            ids: self.ids.clone(),
+            tool: self.tool.clone(),
+            completed: self.completed,
+            unasked,
+        }
     }
 
     fn tied_by(&self) -> TiedBy {
@@ -151,9 +180,11 @@ impl Authorisation {
                 says_accepted,
                 sent,
                 received,
+                completed,
                 accepted_unseen,
             } = &**run;
             memory.line(*line);
+            memory.line(completed.unwrap_or_default());
             memory.value(&(number, tool, irreversible, risk, ids, relation));
             memory.value(&(says_accepted, sent, received, accepted_unseen));
         });
@@ -176,15 +207,27 @@ impl Authorisation {
             let call = (call, announced);
             accused.extend(self.called(event, *irreversible, call, confirmations, notes));
         }
+        if let EventKind::Completed { tool, .. } = &event.kind {
+            self.completed(event, *tool);
+        }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
-            accused.extend(undecided.map(|(number, _)| Accused {
-                line: event.place.line,
-                ids: self.runs[*number].ids.clone(),
-                unasked: false,
-            }));
+            accused.extend(undecided.map(|(number, _)| self.runs[*number].accused(false)));
         }
         accused
+    }
+
+    /// Takes in that an undecided call completed.
+    fn completed(&mut self, event: &Event, tool: Option<&str>) {
+        let (runs, deferred) = (&mut self.runs, &self.deferred);
+        let is_completed = |run: &Run| {
+            run.completed.is_none() && completes(event, tool, (&run.ids, run.tool.as_deref()))
+        };
+        let mut deferred = deferred.iter().map(|(number, _)| *number);
+        let completed = deferred.find(|it| runs.get(*it).is_some_and(|it| is_completed(it)));
+        if let Some(run) = completed.and_then(|it| runs.get_mut(it)) {
+            run.completed = Some(event.place.line);
+        }
     }
 
     /// Whether a reply may still explain a call, even when the session is over.
@@ -412,14 +455,10 @@ impl Authorisation {
     ) -> Option<Accused> {
         let run = self.runs.remove(number)?;
         let line = run.line;
-        let accused = |unasked| Accused {
-            line,
-            ids: run.ids.clone(),
-            unasked,
-        };
         let (mut candidates, _) = confirmations.candidates(&run.ids, line);
         candidates.retain(|it| !others.contains(it));
         let (rule, message) = self.explain(&run, &candidates, confirmations);
+        let accused = |unasked| run.accused(unasked);
         let concerned = !candidates.is_empty()
             || self
                 .forgotten
@@ -553,6 +592,7 @@ impl Authorisation {
         let message = match used
             .last()
             .map(|index| confirmations.kept(*index).place.line)
+            .or_else(|| confirmations.last_called(run.line))
         {
             Some(line) => format!(
                 "{call} without a confirmation of its own; the last, on line {line}, led to another call"

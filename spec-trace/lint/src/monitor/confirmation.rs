@@ -8,7 +8,7 @@ use super::checks::Check;
 use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft};
 use super::seen::hash;
-use crate::action_ids::ActionIds;
+use crate::action_ids::{ActionIds, Relation};
 use crate::agent_state::AgentState;
 use crate::finding::Place;
 use crate::memory::Memory;
@@ -126,6 +126,8 @@ pub struct Confirmation {
     pub(super) extension: Option<Extension>,
     /// `allowed_replies`.
     pub allowed: Allowed,
+    /// The line of the first call with its `tool_call_id`. It is about that one, for the id is no other's (AAEP-EV-13).
+    pub called: Option<u64>,
     /// The producer has said that it was accepted.
     said_accepted: bool,
     /// The producer has said that it is over: the check that a later reply fails.
@@ -165,6 +167,7 @@ impl Confirmation {
             deadline_received: after_timeout(event.received),
             extension: None,
             allowed: question.allowed.clone(),
+            called: None,
             said_accepted: false,
             closed: None,
         })
@@ -195,11 +198,12 @@ impl Confirmation {
             deadline_received,
             extension,
             allowed,
+            called,
             said_accepted,
             closed,
         } = self;
         memory.line(place.line);
-        for line in [acceptable_from, answerable_from, perhaps_withdrawn] {
+        for line in [acceptable_from, answerable_from, perhaps_withdrawn, called] {
             memory.line(line.unwrap_or_default());
         }
         memory.value(&(producer, ids, prose, possible, follow_up, default));
@@ -225,6 +229,16 @@ impl Confirmation {
             memory.line(*line);
             memory.value(check);
         });
+    }
+
+    /// What the ids say of a call, or nothing where it is about another call by its own.
+    pub(super) fn relation(&self, call: &ActionIds<'_>) -> Relation {
+        match self.ids.relation(call) {
+            Relation::Unknown if self.called.is_some() && call.tool_call_id.is_none() => {
+                Relation::Different
+            }
+            told @ (Relation::Same(_) | Relation::Different | Relation::Unknown) => told,
+        }
     }
 
     /// Whether a call on `line` may be explained by it, if need be by an acceptance for want of a reply.

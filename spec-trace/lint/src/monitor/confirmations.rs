@@ -191,6 +191,7 @@ impl Confirmations {
                 FollowUp::StateOrCall
             }
             EventKind::Invoked { .. } => {
+                self.called(event);
                 for number in std::mem::take(&mut self.ran_out).keys() {
                     self.touch(number);
                 }
@@ -215,6 +216,25 @@ impl Confirmations {
         if follow_up == FollowUp::StateOrCall {
             self.unfollowed.clear();
         }
+    }
+
+    /// AAEP-EV-13: takes in that the call has come which a question names.
+    fn called(&mut self, event: &Event) {
+        let Some(id) = &event.ids.tool_call_id else {
+            return;
+        };
+        for (_, kept) in self.by_number.iter_mut() {
+            if kept.confirmation.ids.tool_call_id.as_ref() == Some(id) {
+                kept.confirmation.called.get_or_insert(event.place.line);
+            }
+        }
+    }
+
+    /// The line of the last question before `line` whose own call has come.
+    pub(super) fn last_called(&self, line: u64) -> Option<u64> {
+        let mut called = self.all().rev().map(|(_, it)| it);
+        let called = called.find(|it| it.called.is_some() && it.place.line < line);
+        called.map(|it| it.place.line)
     }
 
     /// Enters a question, and keeps no more than `room` of those of which something was heard. Yields the number of one that
@@ -403,7 +423,7 @@ impl Confirmations {
     }
 
     /// The confirmations that may concern a call with these ids, asked before `line`: those that share an id with it, or
-    /// else those of which no id says that they do not.
+    /// else those of which no id says that they do not. A question whose own call has come is about no call without id.
     pub fn candidates(&self, call: &ActionIds<'_>, line: u64) -> (Vec<usize>, Relation) {
         let mut by_id = (Vec::new(), Relation::Unknown);
         let mut by_order = Vec::new();
@@ -413,8 +433,8 @@ impl Confirmations {
                 break;
             }
             let relation = match kept.hashes.relation(&hashes) {
-                Relation::Same(_) => kept.confirmation.ids.relation(call),
-                other @ (Relation::Different | Relation::Unknown) => other,
+                Relation::Same(_) | Relation::Unknown => kept.confirmation.relation(call),
+                Relation::Different => Relation::Different,
             };
             match relation {
                 same @ Relation::Same(_) => {

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::Notes;
-use super::authorisation::Accused;
+use super::authorisation::{Accused, completes};
 use super::confirmation::{Confirmation, FollowUp, Outcomes};
 use super::confirmations::{Confirmations, KEPT_OPEN, SLACK_SECONDS};
 use super::extension::Extension;
@@ -42,6 +42,8 @@ struct Call {
     /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
     accused: bool,
     announces: Announces,
+    /// What it calls, if it was accused.
+    tool: Option<String>,
 }
 
 /// Which questions a call may announce the action of, that was accused of having come without acceptance.
@@ -49,6 +51,8 @@ struct Call {
 enum Announces {
     /// Any that its ids do not speak against.
     Any,
+    /// The same, but where a question shares an id with it and with no call before it, that one.
+    Own,
     /// This one alone.
     The(usize),
     /// Any that was asked before this line, on which it completed.
@@ -58,7 +62,7 @@ enum Announces {
 impl Announces {
     fn may_be(self, number: usize, question: &Confirmation) -> bool {
         match self {
-            Self::Any => true,
+            Self::Any | Self::Own => true,
             Self::The(tied) => tied == number,
             Self::Before(line) => question.place.line < line,
         }
@@ -83,13 +87,14 @@ impl Resolution {
                 irreversible,
                 accused,
                 announces,
+                tool,
             } = &**call;
             memory.line(*line);
             memory.value(&(number, ids, (ids.kinds(), relation), moments));
-            memory.value(&(irreversible, accused));
+            memory.value(&(irreversible, accused, tool));
             match announces {
                 Announces::Before(line) => memory.line(*line),
-                Announces::Any | Announces::The(_) => memory.value(announces),
+                Announces::Any | Announces::Own | Announces::The(_) => memory.value(announces),
             }
         });
     }
@@ -104,15 +109,23 @@ impl Resolution {
         (confirmations, timeouts): (&Confirmations, &Timeouts),
         notes: &mut Notes,
     ) {
-        for Accused { line, ids, .. } in accused {
+        for accused in accused {
+            let announces = match (accused.unasked, accused.completed) {
+                (true, _) => Announces::Any,
+                (false, Some(line)) if accused.ids.tool_call_id.is_none() => {
+                    Announces::Before(line)
+                }
+                (false, _) => Announces::Own,
+            };
             self.enter(Call {
-                ids,
+                ids: accused.ids,
                 relation: Relation::Unknown,
-                line,
+                line: accused.line,
                 moments: (None, None),
                 irreversible: true,
                 accused: true,
-                announces: Announces::Any,
+                announces,
+                tool: accused.tool,
             });
         }
         match &event.kind {
@@ -122,9 +135,9 @@ impl Resolution {
             }
             // A rejection may turn out to have been a withdrawal.
             EventKind::StateChanged { .. } => self.used.revive(),
+            EventKind::Completed { tool, .. } => self.close_own(event, *tool),
             EventKind::Started
             | EventKind::Ended(Ending::Errored | Ending::Cancelled)
-            | EventKind::Completed { .. }
             | EventKind::Progress { .. }
             | EventKind::Output(_)
             | EventKind::Asked(_)
@@ -150,6 +163,7 @@ impl Resolution {
             irreversible: true,
             accused: true,
             announces: Announces::Any,
+            tool: None,
         });
         true
     }
@@ -170,6 +184,18 @@ impl Resolution {
         });
         if let Some(number) = useless {
             self.calls.remove(number);
+        }
+    }
+
+    /// The same for one that a question before it was taken to be about.
+    fn close_own(&mut self, event: &Event, tool: Option<&str>) {
+        let is_completed = |it: &Call| completes(event, tool, (&it.ids, it.tool.as_deref()));
+        let mut calls = self.calls.iter_mut();
+        let mut own = calls.find(|(_, it)| it.announces == Announces::Own && is_completed(it));
+        if let Some((_, call)) = &mut own
+            && call.ids.tool_call_id.is_none()
+        {
+            call.announces = Announces::Before(event.place.line);
         }
     }
 
@@ -242,6 +268,7 @@ impl Resolution {
             ),
             accused: false,
             announces: Announces::Any,
+            tool: None,
         });
         self.release(candidates, confirmations);
         let useful = self.assign(number, confirmations);
@@ -400,7 +427,15 @@ impl Call {
         wanted: impl Fn(&Confirmation) -> bool,
     ) -> Vec<usize> {
         let mut candidates = if self.accused {
-            let concerns = |it: &Confirmation| it.ids.relation(&self.ids) != Relation::Different;
+            // As with other calls: a question that shares an id with it leaves none to those that only may concern it.
+            let by_id = |it: &Confirmation| matches!(it.relation(&self.ids), Relation::Same(_));
+            let is_own =
+                |it: &Confirmation| by_id(it) && it.called.is_none_or(|called| called == self.line);
+            let has_own =
+                self.announces == Announces::Own && confirmations.all().any(|(_, it)| is_own(it));
+            let concerns = |it: &Confirmation| {
+                by_id(it) || !has_own && it.relation(&self.ids) != Relation::Different
+            };
             confirmations
                 .all()
                 .filter(|(number, it)| concerns(it) && self.announces.may_be(*number, it))

@@ -4,7 +4,8 @@
 //! subscription is filtered, a subscriber lost its connection, or a producer crashed before it had sent everything, events
 //! are not in the record. What is missing may have held whatever the other monitors miss, so nothing that rests on its
 //! absence is held against the producer. Where there are no numbers, a session that does not begin with its start is one
-//! whose recording began late.
+//! whose recording began late. Where its start is the second event, and by its number or its time the one that was missing,
+//! nothing is.
 
 use std::fmt;
 
@@ -14,6 +15,7 @@ use crate::memory::Memory;
 use crate::record::{Event, EventKind, Numbered};
 use crate::rules;
 use crate::small_map::SmallMap;
+use crate::time::Timestamp;
 
 /// The sequence numbers of one session.
 #[derive(Debug, Default, Clone)]
@@ -27,6 +29,8 @@ pub struct Sequence {
     told: bool,
     /// The session has started before, and nothing says from where it counts.
     again: bool,
+    /// The number and the time of the first event, until the second comes, where its session does not begin with its start.
+    first: Option<(Option<i64>, Option<Timestamp>)>,
 }
 
 /// The first place at which events are missing.
@@ -72,8 +76,9 @@ impl Sequence {
             gap,
             told,
             again,
+            first,
         } = self;
-        memory.value(&(numbered, *next == 0, gap.is_some(), told, again));
+        memory.value(&(numbered, *next == 0, gap.is_some(), told, again, first));
         memory.each(next_of.iter(), |memory, (producer, own)| {
             memory.value(&(producer, own.wrapping_sub(*next)));
         });
@@ -100,12 +105,21 @@ impl Sequence {
             Numbered::As(number) => Some(number),
             Numbered::Not | Numbered::Badly => None,
         };
+        let first = std::mem::take(&mut self.first);
+        if self.next_of.is_empty() && !is_start {
+            self.first = Some((number, event.sent));
+        }
         let own = self.next_of.get(event.producer).copied();
         // What stands there instead of a number was told already, and what number was meant is anyone's guess.
         if event.sequence != Numbered::Badly {
             self.judge(event, number, own, notes);
         }
+        let due = self.next;
         self.step(event, number, own);
+        if is_start && first.is_some_and(|it| was_missing(event, number, it)) {
+            self.gap = None;
+            self.next = due;
+        }
     }
 
     /// All events have a number, or none has.
@@ -165,6 +179,19 @@ impl Sequence {
     /// The first gap.
     pub fn gap(&self) -> Option<Gap> {
         self.gap
+    }
+}
+
+/// Whether the start of a session is what was missing before its first event, of this number and time.
+fn was_missing(
+    start: &Event,
+    number: Option<i64>,
+    first: (Option<i64>, Option<Timestamp>),
+) -> bool {
+    match (number, first) {
+        (Some(number), (Some(first), _)) => number == 0 && first == 1,
+        (None, (None, Some(sent))) => start.sent.is_some_and(|start| start <= sent),
+        (Some(_), (None, _)) | (None, (Some(_), _) | (None, None)) => false,
     }
 }
 

@@ -109,7 +109,10 @@ impl OpenSession {
             .event(event, &mut shared.outputs, &mut shared.notes);
         self.states.event(event, begins, &mut shared.notes);
         let found = shared.recorded.len();
-        let asked = Confirmation::asked(event).map(Box::new);
+        let mut asked = Confirmation::asked(event).map(Box::new);
+        if let Some(asked) = &mut asked {
+            asked.called = shared.first_call(event);
+        }
         if let Some(unseen) = &mut self.unseen {
             unseen.event(event, asked.clone(), room, &mut shared.unseen);
         }
@@ -348,7 +351,7 @@ impl ConfirmationMonitors {
         if self.replies == Replies::Recorded {
             let (confirmations, resolution) = (&self.confirmations, &mut self.resolution);
             self.announced
-                .event(event, &accused, confirmations, resolution, notes);
+                .event(event, (&accused, call.1), confirmations, resolution, notes);
         }
         self.resolution.event(
             event,

@@ -155,6 +155,12 @@ impl Shared {
         }
     }
 
+    /// The line of the call of the session that had the `tool_call_id` which the event names.
+    pub(super) fn first_call(&self, event: &Event) -> Option<u64> {
+        let id = event.ids.tool_call_id.as_ref()?;
+        self.calls.earlier(&(event.session, id))
+    }
+
     /// Where the second call is accused of having run without an acceptance of its own, that is the same fault.
     pub(super) fn call_id_again(&mut self, event: &Event, id: &str, earlier: u64) {
         for notes in [&mut self.recorded, &mut self.unseen] {
@@ -197,6 +203,20 @@ impl Shared {
         if let Shown::Numbers(..) = gap.shown_by {
             self.gaps += 1;
             self.first_gap.get_or_insert(gap.line);
+        }
+    }
+
+    /// Takes note that nothing was missing there: the start of the session came behind its first event.
+    pub(super) fn find(&mut self, gap: Gap) {
+        if let Shown::Numbers(..) = gap.shown_by {
+            self.gaps -= 1;
+            self.first_gap = self.first_gap.filter(|_| self.gaps > 0);
+        }
+        let reason = gap.to_string();
+        let clause = rules::SESSION_START.clause;
+        for notes in self.all_notes() {
+            let withheld = &mut notes.withheld;
+            withheld.retain(|it| it.clause != clause || !it.reason.ends_with(&reason));
         }
     }
 

@@ -5,6 +5,7 @@ use countersign_lint::rules::Weight::{self, Violation, Warning};
 /// Each stream, and what it has to be accused of: the clause, the line, and how much it weighs.
 const INVALID: &str = "
 AAEP-6.1-1_call-that-calls-a-withdrawn-question-accepted  AAEP-6.1-1 6 violation
+AAEP-6.1-1_completes-after-a-timeout-that-rejects  AAEP-6.1-1 7 violation
 AAEP-6.1-1_reversible-call-by-id-before-acceptance  AAEP-6.1-1 6 violation
 AAEP-6.1-3_rejected-and-nothing-more  AAEP-6.1-3 6 violation
 AAEP-6.1-6_asked-again-in-the-same-words  AAEP-6.1-6 5 warning
@@ -31,6 +32,7 @@ AAEP-6.3.4-4_reply-decided-at-the-deadline  AAEP-6.3.4-4 7 violation
 AAEP-6.3.4-4_reply-decided-at-the-end-of-more-time  AAEP-6.3.4-4 8 violation
 AAEP-6.3.4-5_reply-of-a-sender-that-the-transport-refused  AAEP-6.3.4-5 7 violation
 AAEP-6.3.4-5_reply-of-a-stranger-that-the-transport-let-in  AAEP-6.3.4-5 7 violation
+AAEP-6.3.4-5_status-that-is-written-with-a-fraction  AAEP-6.3.4-5 7 violation
 AAEP-6.3.4-6_decision-that-no-question-knows  AAEP-6.3.4-6 7 violation
 AAEP-6.3.4-6_decision-that-was-not-allowed  AAEP-6.3.4-6 7 violation
 AAEP-6.3.4-9_sender-is-told-that-the-reply-expired  AAEP-6.3.4-9 5 violation
@@ -98,11 +100,13 @@ AAEP-A.8-2_completed-then-errored  AAEP-A.8-2 3 violation
 AAEP-A.8-3_call-after-the-end  AAEP-A.8-3 3 violation
 AAEP-A.8-3_call-of-a-question-that-was-cancelled-with-its-session  AAEP-A.8-3 10 violation
 AAEP-A.8-4_acceptance-led-to-another-call  AAEP-A.8-4 9 violation
+AAEP-A.8-4_acceptance-of-the-call-that-it-names  AAEP-A.8-4 9 violation
 AAEP-A.8-4_called-then-asked-then-accepted  AAEP-A.8-4 4 violation
 AAEP-A.8-4_called-then-asked-then-rejected-then-accepted  AAEP-A.8-4 4 violation
 AAEP-A.8-4_irreversible-and-never-asked  AAEP-A.8-4 3 violation
 AAEP-A.8-4_never-asked-and-no-replies-recorded  AAEP-A.8-4 8 violation
 AAEP-A.8-5_called-after-rejection  AAEP-A.8-5 7 violation
+AAEP-A.8-5_completes-after-the-question-about-it-was-rejected  AAEP-A.8-5 7 violation
 AAEP-A.8-5_modified-rejection  AAEP-A.8-5 7 violation
 AAEP-A.8-5_one-of-two-rejected  AAEP-A.8-5 11 violation
 AAEP-A.8-5_rejected-first-and-accepted-later  AAEP-A.8-5 8 violation
@@ -124,6 +128,7 @@ AAEP-EV-1_not-json  AAEP-EV-1 3 violation
 AAEP-EV-1_other-context  AAEP-EV-1 2 violation
 AAEP-EV-1_producer-without-agent  AAEP-EV-1 3 violation
 AAEP-EV-1_raw-message-of-the-producer  AAEP-EV-1 3 violation
+AAEP-EV-1_status-that-is-none  AAEP-EV-1 5 violation
 AAEP-EV-1_torn-last-line  AAEP-EV-1 3 violation
 AAEP-EV-1_type-without-its-prefix  AAEP-EV-1 3 violation
 AAEP-EV-1_urgency-of-no-such-kind  AAEP-EV-1 3 violation
