@@ -408,6 +408,23 @@ fn assert_served<T: Modelled>(taken: &[&str]) {
     }
 }
 
+/// The numbers of a rule's worth are of the text as the file has it, and not of the text as it stands.
+#[test]
+fn worth_is_drawn_up_by_the_file() {
+    let worth = ["worth", "pending-action", "--bounds", "small,actions=1"];
+    let alone = ["--guarantee", "PA-7"];
+    let after = ("expiry-boundary = \"at\"", "expiry-boundary = \"after\"");
+    let file = changed("pending-action", after.0, after.1);
+    let drawn = |options: &[&str]| document(&[&worth[..], &alone, options].concat());
+    let by_file = drawn(&["--spec", file.shown()]);
+    assert_eq!(by_file, drawn(&["--reading", "expiry-boundary=after"]));
+    assert_ne!(by_file, drawn(&[]));
+    let file = changed("pending-action", "left_out = []", "left_out = [\"PA-2\"]");
+    let (_, stderr, status) = ran(&[&worth[..], &["--spec", file.shown()]].concat());
+    assert!(stderr.contains("left_out has to be empty here"), "{stderr}");
+    assert_eq!(status, 2);
+}
+
 /// What is named beside a file holds, whatever the file says; of two ways to take one place no command takes any.
 #[test]
 fn a_reading_goes_before_the_file_and_not_beside_another() {

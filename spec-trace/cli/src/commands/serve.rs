@@ -78,7 +78,8 @@ and what is read into the texts: countersign schema driver
 --settings is one JSON object; what it leaves out is the first of the values, or the one in [ ]:
   aaep            modified_action: false|true, whether a reply may modify what it accepts
   mcp-aql         check_order: table|sample, session_binding: many_uses|every,
-                  ended_session: stays_ended|comes_back, restarted_session: ends|goes_on,
+                  ended_session: stays_ended|comes_back, restarted_session: ends|goes_on (of
+                  no effect here, for `restart` ends every connection),
                   persistence: persistent|in_memory,
                   capacity: 1000 tokens or more that can be used [1000000],
                   retention: 0 to 3000 seconds [900] for which an expired token is told from
