@@ -63,7 +63,7 @@ fn no_run_with_a_clarification_that_nobody_answers_is_accused() {
     let [.., by_nobody] = CLARIFYING;
     let [full, _, without_ids] = UNCOUNTED;
     let found = nobody_accused(&[by_nobody], &[full, without_ids]);
-    assert_eq!(found, (760_247, 2_618_232));
+    assert_eq!(found, (956_290, 3_236_019));
 }
 
 /// AAEP-6.1-4, AAEP-A.3-3, AAEP-A.6-1, AAEP-A.7.7-1: nor where tools run unasked, output is written and sessions are handed off.
