@@ -113,10 +113,14 @@ impl<T: Modelled> Changes<T> {
             text: error.message().to_owned(),
         })?;
         let mut changes = Self::default();
-        let mut is_of_protocol = false;
+        // First of all, for another protocol has other readings and numbers.
+        let mut keys = document.get_ref().iter();
+        let protocol = keys.find(|(key, _)| key.get_ref() == "protocol");
+        let is_of_protocol = protocol.map(|(_, value)| is_named::<T>(value));
+        let is_of_protocol = is_of_protocol.transpose()?.is_some();
         for (key, value) in document.get_ref() {
             match key.get_ref().as_ref() {
-                "protocol" => is_of_protocol = is_named::<T>(value)?,
+                "protocol" => {}
                 "left_out" => changes.leave_out(value)?,
                 "readings" => changes.take_readings(value)?,
                 "numbers" => changes.take_numbers(value)?,
@@ -327,11 +331,11 @@ fn table<'a, 'i>(name: &str, value: &'a Spanned<DeValue<'i>>) -> Result<&'a DeTa
 }
 
 /// Whether the file is of this protocol.
-fn is_named<T: Modelled>(value: &Spanned<DeValue<'_>>) -> Result<bool, Wrong> {
+fn is_named<T: Modelled>(value: &Spanned<DeValue<'_>>) -> Result<(), Wrong> {
     let expected = format!("\"{}\"", T::NAME);
     let name = text(value).ok_or_else(|| of_type("protocol", &expected, value))?;
     if name == T::NAME {
-        return Ok(true);
+        return Ok(());
     }
     let text = format!("this file is of the protocol \"{name}\": expected {expected}");
     Err(Wrong::at(value, text))

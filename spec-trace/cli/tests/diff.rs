@@ -154,6 +154,28 @@ fn what_is_taken_in_the_way_that_is_named_is_not_open() {
     }
 }
 
+/// What goes against a SHOULD and a MUST at once fails, whichever of the two it is found by.
+#[test]
+fn a_must_that_is_broken_together_with_a_should_fails() {
+    let script = r#"exec $serve --settings '{"deciders_absent":"nobody"}'"#;
+    let arguments = ["--runs", "40", "--format", "json", "--reading"];
+    let arguments = [&arguments[..], &["deciders-absent=anyone"]].concat();
+    let found = document(
+        &mut diff("pending-action", &arguments, script, &folder()),
+        1,
+    );
+    let clauses = divergences(&found);
+    assert!(
+        clauses.iter().any(|(clause, _)| *clause == "PA-2"),
+        "{found:#}"
+    );
+    assert!(
+        clauses.iter().all(|(clause, _)| *clause != "PA-1"),
+        "{found:#}"
+    );
+    assert_eq!(found["verdict"], "violates");
+}
+
 /// No way to take the text explains a fault, so that the shortest run of it is one that none of them explains.
 #[test]
 fn a_fault_is_found_beside_another_way_to_take_the_text() {

@@ -179,6 +179,10 @@ fn what_there_is_not_is_refused_at_its_place() {
             "protocol = \"mcp-aql\"",
             "1:12: this file is of the protocol \"mcp-aql\"",
         ),
+        (
+            "protocol = \"mcp-aql\"\n[numbers.lifetimes]",
+            "1:12: this file is of the protocol \"mcp-aql\"",
+        ),
         ("protocol = \"aaep\"\nprotocol", "2:"),
         (
             "protocol = \"aaep\"\nleft_out = [\"honours-late\", \"honours-early\"]",

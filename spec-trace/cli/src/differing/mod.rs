@@ -339,12 +339,12 @@ impl Found {
         }
     }
 
-    /// Whether what it goes against binds.
+    /// Whether anything that it goes against binds.
     fn is_required(&self) -> bool {
-        !matches!(
-            self.level,
-            Some(Level::Should | Level::ShouldNot | Level::May)
-        )
+        let also = self.also.iter();
+        let also = also.map(|id| countersign_clauses::get(id).ok().map(|it| it.level));
+        also.chain([self.level])
+            .any(|level| !matches!(level, Some(Level::Should | Level::ShouldNot | Level::May)))
     }
 
     /// What is broken, in a line.
