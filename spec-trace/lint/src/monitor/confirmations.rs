@@ -67,6 +67,9 @@ pub struct Confirmations {
     unfollowed: Vec<usize>,
     /// The line of the last message that may have granted the questions before it more time (AAEP-6.4.2-3).
     pub extended: u64,
+    /// The line of the last change of state that names no question and leaves awaiting_input for another state than that of a tool: it may
+    /// have withdrawn any of those before it (AAEP-6.8-3).
+    left: u64,
     /// The line of the last acceptance with a token that nobody gave out.
     pub stray: u64,
     /// The kinds of id that the questions have, those that are forgotten among them.
@@ -95,6 +98,7 @@ impl Confirmations {
             deadlines: Ordered::default(),
             unfollowed: Vec::new(),
             extended: 0,
+            left: 0,
             stray: 0,
             kinds: BTreeSet::new(),
         }
@@ -111,12 +115,14 @@ impl Confirmations {
             deadlines,
             unfollowed,
             extended,
+            left,
             stray,
             kinds,
         } = self;
         memory.value(&(asked, replies, untouched, touched));
         memory.value(&(ran_out, deadlines, unfollowed, kinds));
         memory.line(*extended);
+        memory.line(*left);
         memory.line(*stray);
         memory.each(by_number.iter(), |memory, (number, kept)| {
             memory.value(&number);
@@ -470,6 +476,9 @@ impl Confirmations {
             }
             self.deadlines.remove((deadline, number));
             if confirmation.possible.may_be(Outcomes::PENDING) {
+                if confirmation.place.line < self.left {
+                    confirmation.add(Outcomes::CANCELLED, event.place.line);
+                }
                 confirmation.add_default(event.place.line);
             } else if confirmation.may_be_unanswered
                 && confirmation.default_outcome().may_be(Outcomes::ACCEPTED)
@@ -487,9 +496,16 @@ impl Confirmations {
     /// AAEP-6.8-3: a change of state may say that a question is withdrawn. One that names a question speaks of that one.
     fn changed(&mut self, event: &Event, (from, to): (Option<&str>, Option<&str>)) {
         let may_withdraw = may_withdraw(from, to);
+        let leaves = from.is_none_or(|it| it == AgentState::AwaitingInput.name())
+            && to != Some(AgentState::CallingTool.name());
         let numbers: Vec<usize> = match &event.ids.token {
             Some(token) => self.with_token(token),
-            None => self.untouched.keys().collect(),
+            None => {
+                if may_withdraw && leaves {
+                    self.left = event.place.line;
+                }
+                self.untouched.keys().collect()
+            }
         };
         for number in numbers {
             let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
