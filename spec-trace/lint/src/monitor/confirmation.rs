@@ -258,6 +258,7 @@ impl Confirmation {
         let ends = self.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
         self.answered.is_none()
             && self.closed.is_none()
+            && self.extension.is_none()
             && self.default == Some(Decision::Accept)
             && self.default_may_accept
             && self.possible.without(other) == Outcomes::NONE

@@ -67,8 +67,8 @@ pub struct Confirmations {
     unfollowed: Vec<usize>,
     /// The line of the last message that may have granted the questions before it more time (AAEP-6.4.2-3).
     pub extended: u64,
-    /// The line of the last change of state that names no question and leaves awaiting_input for another state than that of a tool: it may
-    /// have withdrawn any of those before it (AAEP-6.8-3).
+    /// The line of the last change of state that names no question and leaves `awaiting_input` for another state than that of a tool: it
+    /// may have withdrawn any of those before it (AAEP-6.8-3).
     left: u64,
     /// The line of the last acceptance with a token that nobody gave out.
     pub stray: u64,
@@ -498,14 +498,12 @@ impl Confirmations {
         let may_withdraw = may_withdraw(from, to);
         let leaves = from.is_none_or(|it| it == AgentState::AwaitingInput.name())
             && to != Some(AgentState::CallingTool.name());
+        if may_withdraw && leaves && event.ids.token.is_none() {
+            self.left = event.place.line;
+        }
         let numbers: Vec<usize> = match &event.ids.token {
             Some(token) => self.with_token(token),
-            None => {
-                if may_withdraw && leaves {
-                    self.left = event.place.line;
-                }
-                self.untouched.keys().collect()
-            }
+            None => self.untouched.keys().collect(),
         };
         for number in numbers {
             let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {

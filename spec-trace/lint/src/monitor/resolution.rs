@@ -320,8 +320,17 @@ impl Resolution {
             it.possible == Outcomes::ACCEPTED
                 || it.is_accepted_by_default(event.sent) && it.producer == event.producer
         };
-        for number in self.calls.keys() {
-            let class = |number: usize| self.calls[number].class(number, &confirmations.kinds);
+        // Those whose acceptance may not have counted lead to the calls that are left.
+        let is_surely_accepted = |it: &Confirmation| is_accepted(it) && !it.may_be_unanswered;
+        let class = |number: usize| self.calls[number].class(number, &confirmations.kinds);
+        let edges =
+            |number: usize| self.calls[number].may_follow(confirmations, is_surely_accepted);
+        let calls = self.calls.keys();
+        let left: Vec<usize> = calls
+            .filter(|number| !led_to.assign(*number, edges(*number), class, edges))
+            .collect();
+        led_to.revive();
+        for number in left {
             let edges = |number: usize| self.calls[number].may_follow(confirmations, is_accepted);
             led_to.assign(number, edges(number), class, edges);
         }
