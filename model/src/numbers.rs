@@ -36,6 +36,13 @@ pub enum Value<R: 'static> {
     },
 }
 
+impl<R> Value<R> {
+    /// What the text says and the model does not have, with the reason.
+    pub const fn fixed(value: &'static str, reason: &'static str) -> Self {
+        Self::Fixed { value, reason }
+    }
+}
+
 /// A whole number that can be changed.
 #[derive(Debug)]
 pub struct Whole<R: 'static> {

@@ -96,11 +96,6 @@ const SHAPES: &str = "a message of the model is well-formed or not, and has no t
 const NAMES: &str =
     "the model's tokens are names, and how one is made is a function and not a step";
 
-/// What the model does not have.
-const fn fixed(value: &'static str, reason: &'static str) -> Value<Reading> {
-    Value::Fixed { value, reason }
-}
-
 /// Every number of the text.
 pub static NUMBERS: [numbers::Number<Reading>; 23] = [
     row!(
@@ -180,67 +175,67 @@ pub static NUMBERS: [numbers::Number<Reading>; 23] = [
         name: "timeouts.shortest",
         clauses: &["AAEP-EV-5"],
         what: "the least timeout_seconds",
-        value: fixed("1", TICKS),
+        value: Value::fixed("1", TICKS),
     },
     numbers::Number {
         name: "timeouts.longest",
         clauses: &["AAEP-EV-5"],
         what: "the greatest timeout_seconds",
-        value: fixed("86400", TICKS),
+        value: Value::fixed("86400", TICKS),
     },
     numbers::Number {
         name: "timeouts.recommended.irreversible_high",
         clauses: &["AAEP-6.4.2-1"],
         what: "the recommended timeout_seconds, from and to, of what is irreversible and of high risk",
-        value: fixed("[180, 600]", TICKS),
+        value: Value::fixed("[180, 600]", TICKS),
     },
     numbers::Number {
         name: "timeouts.recommended.irreversible_medium",
         clauses: &["AAEP-6.4.2-1"],
         what: "the same of what is irreversible and of medium risk",
-        value: fixed("[60, 180]", TICKS),
+        value: Value::fixed("[60, 180]", TICKS),
     },
     numbers::Number {
         name: "timeouts.recommended.reversible_low",
         clauses: &["AAEP-6.4.2-1"],
         what: "the same of what can be undone and is of low risk",
-        value: fixed("[30, 90]", TICKS),
+        value: Value::fixed("[30, 90]", TICKS),
     },
     numbers::Number {
         name: "timeouts.recommended.clarification",
         clauses: &["AAEP-6.4.2-1"],
         what: "the same of a clarification",
-        value: fixed("[60, 300]", TICKS),
+        value: Value::fixed("[60, 300]", TICKS),
     },
     numbers::Number {
         name: "countdown.above",
         clauses: &["AAEP-6.4.3-1"],
         what: "the timeout_seconds above which the time left is told",
-        value: fixed("60", TICKS),
+        value: Value::fixed("60", TICKS),
     },
     numbers::Number {
         name: "countdown.percent_left",
         clauses: &["AAEP-6.4.3-4"],
         what: "at how much of the timeout the time left is told, in percent",
-        value: fixed("[50, 10]", TICKS),
+        value: Value::fixed("[50, 10]", TICKS),
     },
     numbers::Number {
         name: "tokens.longest",
         clauses: &["AAEP-6.2.1-1"],
         what: "the most characters of a reply token behind its prefix",
-        value: fixed("64", NAMES),
+        value: Value::fixed("64", NAMES),
     },
     numbers::Number {
         name: "tokens.entropy_bits",
         clauses: &["AAEP-6.2.1-2"],
         what: "the recommended entropy of a reply token, in bits",
-        value: fixed("128", NAMES),
+        value: Value::fixed("128", NAMES),
     },
     numbers::Number {
         name: "tokens.unique_hours",
         clauses: &["AAEP-6.2.2-1"],
         what: "how long behind its session a reply token stays unique, in hours",
-        value: fixed(
+        value: Value::fixed(
             "24",
             "by AAEP-6.2.2-3 a token never comes again, however long it was",
         ),
@@ -249,30 +244,30 @@ pub static NUMBERS: [numbers::Number<Reading>; 23] = [
         name: "identifiers.longest",
         clauses: &["AAEP-EV-2", "AAEP-REPLY-5"],
         what: "the most characters of any other identifier behind its prefix",
-        value: fixed("64", SHAPES),
+        value: Value::fixed("64", SHAPES),
     },
     numbers::Number {
         name: "texts.decided_by",
         clauses: &["AAEP-REPLY-7", "AAEP-EV-12"],
         what: "the most characters of decided_by",
-        value: fixed("256", SHAPES),
+        value: Value::fixed("256", SHAPES),
     },
     numbers::Number {
         name: "texts.decision_rationale",
         clauses: &["AAEP-REPLY-8"],
         what: "the most characters of decision_rationale",
-        value: fixed("4096", SHAPES),
+        value: Value::fixed("4096", SHAPES),
     },
     numbers::Number {
         name: "texts.confidence",
         clauses: &["AAEP-6.5.3-2"],
         what: "the least and the greatest confidence",
-        value: fixed("[0, 1]", SHAPES),
+        value: Value::fixed("[0, 1]", SHAPES),
     },
     numbers::Number {
         name: "conformance.level",
         clauses: &["AAEP-6-1"],
         what: "the conformance level from which the protocol is required",
-        value: fixed("2", "the model is of a producer that has the protocol"),
+        value: Value::fixed("2", "the model is of a producer that has the protocol"),
     },
 ];

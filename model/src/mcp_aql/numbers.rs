@@ -50,22 +50,18 @@ impl Lifetimes {
     }
 }
 
-/// A time that can be changed, in seconds.
-const fn time(
-    from: u16,
-    to: u16,
-    within: Option<&'static str>,
-    get: fn(&Reading) -> u16,
-    set: fn(&mut Reading, u16),
-) -> Value<Reading> {
-    Value::Whole(Whole {
-        from,
-        to,
-        step: 60,
-        within,
-        get,
-        set,
-    })
+/// A time that can be changed, in seconds, by its place among the numbers.
+macro_rules! time {
+    ($($field:ident).+, $from:expr, $to:expr, $within:expr) => {
+        Value::Whole(Whole {
+            from: $from,
+            to: $to,
+            step: 60,
+            within: $within,
+            get: |reading: &Reading| reading.numbers.$($field).+,
+            set: |reading: &mut Reading, value| reading.numbers.$($field).+ = value,
+        })
+    };
 }
 
 /// The longest lifetime within which a search ends.
@@ -80,97 +76,59 @@ pub static NUMBERS: [numbers::Number<Reading>; 18] = [
         name: "lifetimes.destructive.default",
         clauses: &["AQL-5.1-1"],
         what: "how long a token for a destructive or dangerous operation lives where the call does not say, in seconds",
-        value: time(
+        value: time!(
+            destructive.default,
             60,
             LONGEST,
-            Some("lifetimes.destructive.longest"),
-            |reading| reading.numbers.destructive.default,
-            |reading, value| reading.numbers.destructive.default = value,
+            Some("lifetimes.destructive.longest")
         ),
     },
     numbers::Number {
         name: "lifetimes.destructive.longest",
         clauses: &["AQL-5.1-1"],
         what: "the longest that a call can ask for there, in seconds",
-        value: time(
-            60,
-            LONGEST,
-            None,
-            |reading| reading.numbers.destructive.longest,
-            |reading, value| reading.numbers.destructive.longest = value,
-        ),
+        value: time!(destructive.longest, 60, LONGEST, None),
     },
     numbers::Number {
         name: "lifetimes.forbidden.default",
         clauses: &["AQL-5.1-1"],
         what: "the same for a forbidden operation, in seconds",
-        value: time(
+        value: time!(
+            forbidden.default,
             60,
             LONGEST,
-            Some("lifetimes.forbidden.longest"),
-            |reading| reading.numbers.forbidden.default,
-            |reading, value| reading.numbers.forbidden.default = value,
+            Some("lifetimes.forbidden.longest")
         ),
     },
     numbers::Number {
         name: "lifetimes.forbidden.longest",
         clauses: &["AQL-5.1-1"],
         what: "the longest there, in seconds",
-        value: time(
-            60,
-            LONGEST,
-            None,
-            |reading| reading.numbers.forbidden.longest,
-            |reading, value| reading.numbers.forbidden.longest = value,
-        ),
+        value: time!(forbidden.longest, 60, LONGEST, None),
     },
     numbers::Number {
         name: "lifetimes.quota.default",
         clauses: &["AQL-5.1-1"],
         what: "the same for a quota pause, in seconds",
-        value: time(
-            60,
-            LONGEST,
-            Some("lifetimes.quota.longest"),
-            |reading| reading.numbers.quota.default,
-            |reading, value| reading.numbers.quota.default = value,
-        ),
+        value: time!(quota.default, 60, LONGEST, Some("lifetimes.quota.longest")),
     },
     numbers::Number {
         name: "lifetimes.quota.longest",
         clauses: &["AQL-5.1-1"],
         what: "the longest there, in seconds",
-        value: time(
-            60,
-            LONGEST,
-            None,
-            |reading| reading.numbers.quota.longest,
-            |reading, value| reading.numbers.quota.longest = value,
-        ),
+        value: time!(quota.longest, 60, LONGEST, None),
     },
     numbers::Number {
         name: "tolerance.longest",
         clauses: &["AQL-5.1-5"],
         what: "the longest tolerance that an operator can set, in seconds",
-        value: time(
-            0,
-            600,
-            None,
-            |reading| reading.numbers.longest_tolerance,
-            |reading, value| reading.numbers.longest_tolerance = value,
-        ),
+        value: time!(longest_tolerance, 0, 600, None),
     },
     numbers::Number {
         name: "tolerance.warned_above",
         clauses: &["AQL-5.1-6"],
         what: "a longer tolerance is warned about when it is set, in seconds",
-        value: time(
-            0,
-            600,
-            None,
-            |reading| reading.numbers.warned_above,
-            |reading, value| reading.numbers.warned_above = value,
-        ),
+        value: time!(warned_above, 0, 600, None),
     },
     numbers::Number {
         name: "uses.most",
@@ -189,81 +147,69 @@ pub static NUMBERS: [numbers::Number<Reading>; 18] = [
         name: "uses.default",
         clauses: &["AQL-1.2-1", "AQL-5.2-1"],
         what: "how many uses a token has where the call does not say",
-        value: Value::Fixed {
-            value: "1",
-            reason: "every call of the model says how many uses it asks for",
-        },
+        value: Value::fixed(
+            "1",
+            "every call of the model says how many uses it asks for",
+        ),
     },
     numbers::Number {
         name: "tolerance.default",
         clauses: &["AQL-5.1-4", "AQL-5.1-5"],
         what: "the tolerance where nobody sets one, in seconds",
-        value: Value::Fixed {
-            value: "30",
-            reason: "a tick of the model is 60 seconds, and every run of it begins with the tolerance being set",
-        },
+        value: Value::fixed(
+            "30",
+            "a tick of the model is 60 seconds, and every run of it begins with the tolerance being set",
+        ),
     },
     numbers::Number {
         name: "tokens.shortest",
         clauses: &["AQL-2.2-2"],
         what: "the fewest characters of a token",
-        value: Value::Fixed {
-            value: "8",
-            reason: UNBUILT,
-        },
+        value: Value::fixed("8", UNBUILT),
     },
     numbers::Number {
         name: "tokens.longest",
         clauses: &["AQL-2.2-2"],
         what: "the most characters of a token",
-        value: Value::Fixed {
-            value: "80",
-            reason: UNBUILT,
-        },
+        value: Value::fixed("80", UNBUILT),
     },
     numbers::Number {
         name: "tokens.longest_identifier",
         clauses: &["AQL-2.2-1"],
         what: "the most characters behind the prefix",
-        value: Value::Fixed {
-            value: "64",
-            reason: UNBUILT,
-        },
+        value: Value::fixed("64", UNBUILT),
     },
     numbers::Number {
         name: "tokens.entropy_bits",
         clauses: &["AQL-3.1-1"],
         what: "the least entropy of a token, in bits (AQL-3.1-2 advises 256)",
-        value: Value::Fixed {
-            value: "128",
-            reason: UNBUILT,
-        },
+        value: Value::fixed("128", UNBUILT),
     },
     numbers::Number {
         name: "storage.purged_within",
         clauses: &["AQL-5.5-2"],
         what: "how soon an expired token is purged, in seconds",
-        value: Value::Fixed {
-            value: "3600",
-            reason: "no search goes on for so long; the judge knows only that nothing is purged too early",
-        },
+        value: Value::fixed(
+            "3600",
+            "no search goes on for so long; the judge knows only that nothing is purged too early",
+        ),
     },
     numbers::Number {
         name: "storage.capacity",
         clauses: &["AQL-5.5-3"],
         what: "how many active tokens an adapter has room for",
-        value: Value::Fixed {
-            value: "1000",
-            reason: "no search ends with so many; --bounds small,capacity=1 searches one that is full",
-        },
+        value: Value::fixed(
+            "1000",
+            "no search ends with so many; --bounds small,capacity=1 searches one that is full",
+        ),
     },
     numbers::Number {
         name: "levels.confirmed_from",
         clauses: &["AQL-5.1-8"],
         what: "the danger level from which an operation needs a token",
-        value: Value::Fixed {
-            value: "2",
-            reason: "the model has three kinds of operations, safe, destructive and forbidden, and not five levels",
-        },
+        value: Value::fixed(
+            "2",
+            "the model has three kinds of operations, safe, destructive and forbidden, and not five levels",
+        ),
     },
 ];

@@ -9,8 +9,8 @@ pub static NUMBERS: [numbers::Number<Reading>; 1] = [numbers::Number {
     name: "decisions.most",
     clauses: &["PA-8"],
     what: "how often an action is decided on",
-    value: Value::Fixed {
-        value: "1",
-        reason: "it is a rule of the model, which can be left out; when an action expires its proposal says",
-    },
+    value: Value::fixed(
+        "1",
+        "it is a rule of the model, which can be left out; when an action expires its proposal says",
+    ),
 }];

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use countersign_model::checker::StepText;
 use countersign_model::judged::CallTold;
+use countersign_model::numbers::taken;
 use countersign_model::rules::{GuardRow, Guards, Rules};
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled as _;
@@ -183,16 +184,7 @@ pub fn with_setting(document: Value, setting: Map<String, Value>) -> Value {
 fn read<T: Modelled>(model: &Specification<T>) -> Vec<Read> {
     let usual = T::reading_within(&model.bounds);
     let read = T::PLACES.iter().filter_map(|place| {
-        let value = |reading: T::Reading| {
-            let mut choices = place.choices.iter();
-            let is_taken = choices.find(|choice| {
-                let mut chosen = reading;
-                (choice.set)(&mut chosen);
-                chosen == reading
-            });
-            is_taken.map(|choice| choice.value)
-        };
-        let (value, usual) = (value(model.reading)?, value(usual)?);
+        let [value, usual] = [model.reading, usual].map(|it| taken(place.choices, &it));
         (value != usual).then_some(Read {
             place: place.name,
             value,
