@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::judge::{self, Finding};
+use crate::judge::{self, Finding, renamed};
 use crate::judged::{Found, Limit, Searched, clean, search};
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification};
@@ -199,11 +199,15 @@ fn broken<T: Modelled>(
     clauses: Cow<'static, [&'static str]>,
     found: &Found<T::Action>,
 ) -> PropertyVerdict {
+    let finding = Finding {
+        text: renamed(&found.finding.text, T::NAMES),
+        ..found.finding.clone()
+    };
     PropertyVerdict {
         name,
         clauses,
         kind: Kind::Always,
-        finding: Some(found.finding.clone()),
+        finding: Some(finding),
         holds: false,
         steps: describe_run(model, &found.run),
     }

@@ -62,6 +62,40 @@ impl Finding {
     }
 }
 
+/// A kind of name by which a judge tells of things: what stands before its number, and what a step of a model calls that thing.
+pub type Name = (&'static str, fn(u32) -> Option<String>);
+
+/// What a judge says of a run of a model, with the names that the steps of the run have. A number that a kind of name has no word for
+/// stays.
+pub fn renamed(text: &str, names: &[Name]) -> String {
+    let mut said = String::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let begins = !said.ends_with(char::is_alphanumeric);
+        if let Some((name, after)) = names.iter().find_map(|it| named(rest, it))
+            && begins
+        {
+            said += &name;
+            rest = after;
+        } else {
+            let next = rest.chars().next().map_or(rest.len(), char::len_utf8);
+            said += &rest[..next];
+            rest = &rest[next..];
+        }
+    }
+    said
+}
+
+/// The name with which a text begins, in other words, and what comes behind it.
+fn named<'a>(text: &'a str, (before, name): &Name) -> Option<(String, &'a str)> {
+    let numbered = text.strip_prefix(before)?;
+    let after = numbered.trim_start_matches(|it: char| it.is_ascii_digit());
+    let ends = !after.starts_with(char::is_alphanumeric);
+    let number = numbered[..numbered.len() - after.len()].parse().ok()?;
+    let name = name(number).filter(|_| ends)?;
+    Some((name, after))
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.clause, self.text)?;
@@ -69,5 +103,25 @@ impl fmt::Display for Finding {
             return Ok(());
         }
         write!(formatter, " (also {})", self.also.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Name, renamed};
+
+    #[test]
+    fn names_are_those_of_the_steps_and_nothing_else_is_touched() {
+        let names: [Name; 2] = [
+            ("c", |it| (it < 2).then(|| format!("c{}", it + 1))),
+            ("action ", |it| Some(format!("c{}", it + 1))),
+        ];
+        let said = |text| renamed(text, &names);
+        assert_eq!(
+            said("action 0 was not to run for c0, c1"),
+            "c1 was not to run for c1, c2"
+        );
+        let kept = "c2, abc0, c0d, c, action x: 0, \u{2192} t=1";
+        assert_eq!(said(kept), kept);
     }
 }

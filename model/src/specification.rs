@@ -10,6 +10,7 @@ use std::hash::Hash;
 use crate::ablation;
 use crate::bounds::{self, Bounds, BoundsError};
 use crate::checker::StepText;
+use crate::judge::Name;
 use crate::judged::{InSearch, Told};
 use crate::numbers::Number;
 use crate::properties::PropertyRow;
@@ -94,6 +95,9 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
         action: Self::Action,
         after: &Self::State,
     ) -> StepText;
+
+    /// How the steps of a run call what the judge has a number for.
+    const NAMES: &'static [Name];
 
     /// What differs between two states, in words.
     fn changes(before: &Self::State, after: &Self::State) -> Vec<String>;

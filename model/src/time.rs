@@ -37,12 +37,18 @@ pub const fn last(tick: u8) -> u8 {
 
 /// A moment as reports name it: `1`, `1-1ms` or `1+1ms`.
 pub fn name(moment: impl Into<i64>) -> String {
+    name_in(moment, "")
+}
+
+/// The same with the unit that a tick is: `1min`, `1min-1ms` or `1min+1ms`; the start is `0`.
+pub fn name_in(moment: impl Into<i64>, unit: &str) -> String {
     let (moment, moments) = (moment.into() + 1, i64::from(MOMENTS));
     let tick = moment.div_euclid(moments);
+    let unit = if tick == 0 { "" } else { unit };
     match moment.rem_euclid(moments) {
-        0 => format!("{tick}-1ms"),
-        1 => tick.to_string(),
-        _ => format!("{tick}+1ms"),
+        0 => format!("{tick}{unit}-1ms"),
+        1 => format!("{tick}{unit}"),
+        _ => format!("{tick}{unit}+1ms"),
     }
 }
 
@@ -122,7 +128,7 @@ fn next(moment: u8, limits: impl IntoIterator<Item = u8>) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Scale, Waiting, is_full_tick, last, name, next, next_tick, on, tick};
+    use super::{Scale, Waiting, is_full_tick, last, name, name_in, next, next_tick, on, tick};
 
     #[test]
     fn the_moments_of_a_tick_are_the_millisecond_before_it_itself_and_the_one_after() {
@@ -132,6 +138,10 @@ mod tests {
         assert_eq!(
             [second - 1, second, second + 1].map(name),
             ["1-1ms", "1", "1+1ms"]
+        );
+        assert_eq!(
+            [second - 1, second, 0].map(|it| name_in(it, "min")),
+            ["1min-1ms", "1min", "0"]
         );
         assert_eq!(
             [0_i8, -1, -3].map(|it| Scale::of(1_000).millis(it)),

@@ -29,6 +29,7 @@ pub mod words;
 mod work;
 
 use crate::checker::StepText;
+use crate::judge::Name;
 use crate::judged::CallTold as _;
 use crate::numbers::Number;
 use crate::properties::PropertyRow;
@@ -63,6 +64,7 @@ impl Modelled for AaepProtocol {
     const LONGEST: usize = 10;
     const PLACES: &'static [Place] = &PLACES;
     const NUMBERS: &'static [Number<Reading>] = &NUMBERS;
+    const NAMES: &'static [Name] = told::NAMES;
     const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
     const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
 
@@ -74,10 +76,11 @@ impl Modelled for AaepProtocol {
         model.enabled(state, actions);
     }
 
-    /// A claim of a time before the question is made only where it may not lie there.
+    /// A claim of a time before the question is made only where it may not lie there, and one behind the deadline where it may.
     fn reading_to_tell(own: &Reading, other: &Reading) -> Reading {
         Reading {
             reply_lower_bound: other.reply_lower_bound,
+            clock_tolerance: other.clock_tolerance,
             ..*own
         }
     }

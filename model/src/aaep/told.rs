@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-use crate::judge::{Finding, Judge};
+use crate::judge::{Finding, Judge, Name};
 use crate::judged::{CallTold, InSearch};
 use crate::packed::packed;
 use crate::time::{self, Scale};
@@ -132,6 +132,40 @@ const MODIFIED: Modified = Modified {
 };
 /// The action of every tool that nobody is asked about, and the first of its calls.
 const WORK: u32 = 1_000;
+
+/// Questions go by their slots, and an action by the question that asked about it first.
+pub(super) const NAMES: &[Name] = &[
+    ("c", question_name),
+    ("a", |action| match action {
+        WORK => Some("the tool that needs no answer".to_owned()),
+        _ => question_name(action).map(|it| format!("the action of {it}")),
+    }),
+    ("q", |question| {
+        question_name(question).map(|it| format!("the question of {it}"))
+    }),
+    ("t", |call| {
+        question_name(call % QUESTIONS).map(|it| format!("the call for {it}"))
+    }),
+    ("s", |session| {
+        let named = SessionName::ALL.get(session as usize)?.name();
+        Some(format!("session {named}"))
+    }),
+    ("e", |event| {
+        (event == u32::MAX).then(|| "an event".to_owned())
+    }),
+    ("sub", |subscription| {
+        let named = Subscriber::ALL.get(subscription as usize)?.name();
+        Some(named.to_owned())
+    }),
+];
+
+fn question_name(token: u32) -> Option<String> {
+    let slot = Slot::ALL.get(token as usize)?;
+    Some(slot.name().to_owned())
+}
+
+/// So many questions there are.
+const QUESTIONS: u32 = Slot::Third as u32 + 1;
 /// A chunk of output.
 const CHUNK: Text = Text {
     text: TEXT,
@@ -677,11 +711,10 @@ impl Told {
     /// The call of a tool that is in flight, or else a new one: each time that the action runs for this question.
     fn tool_call(&self, judge: &AaepJudge, slot: Slot) -> ToolCall {
         let (session, action) = self.asked(judge, slot);
-        let slots = Slot::Third as u32 + 1;
         let in_flight = judge
             .in_flight(session, action)
-            .find(|call| call % slots == slot as u32);
-        let new = slot as u32 + slots * judge.runs(self.token(slot));
+            .find(|call| call % QUESTIONS == slot as u32);
+        let new = slot as u32 + QUESTIONS * judge.runs(self.token(slot));
         ToolCall {
             session,
             action,

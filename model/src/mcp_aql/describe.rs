@@ -5,7 +5,7 @@ use super::action::{Action, Fault};
 use super::environment::faulty;
 use super::message::{Call, Carried, Network};
 use super::output::{Output, Outputs, Status};
-use super::state::{Phase, State, Token};
+use super::state::{ETERNAL, Phase, State, Token};
 use super::words::{
     Lifetime, List, Purpose, Request, Scope, SessionName, Slot, Store, Trigger, Which,
 };
@@ -27,12 +27,17 @@ pub(super) fn describe(model: &McpAql, before: &State, action: Action, after: &S
         }
     }
     StepText {
-        at: format!("t={}", time::name(before.clock)),
+        at: format!("t={}", time_text(before.clock)),
         actor: actor.to_owned(),
         to: reaches(action).map(str::to_owned),
         action: action_text,
         changes,
     }
+}
+
+/// A time in words: a tick is a minute.
+fn time_text(moment: impl Into<i64>) -> String {
+    time::name_in(moment, "min")
 }
 
 /// An operation that runs, in words. The quotient does not know how often it ran before.
@@ -60,7 +65,8 @@ fn action_text(model: &McpAql, before: &State, action: Action) -> (&'static str,
         Action::SetUp { tolerance, oracle } => (
             "operator",
             format!(
-                "configures a tolerance of {tolerance} and oracle {}",
+                "configures a tolerance of {} and oracle {}",
+                time_text(time::on(tolerance)),
                 oracle.name()
             ),
         ),
@@ -71,7 +77,10 @@ fn action_text(model: &McpAql, before: &State, action: Action) -> (&'static str,
             let call = at(before.network, index);
             let node = match skew {
                 0 => String::new(),
-                _ => format!(" at a node whose clock is off by {skew:+}"),
+                _ => {
+                    let now = time_text(before.now(skew));
+                    format!(" at a node whose clock says t={now}")
+                }
             };
             ("network", format!("{call} arrives{node}"))
         }
@@ -93,7 +102,7 @@ fn action_text(model: &McpAql, before: &State, action: Action) -> (&'static str,
         Action::Relist { operation, list } => ("operator", relist_text(before, operation, list)),
         Action::Tick => {
             let next = model.next_moment(before).unwrap_or(before.clock);
-            ("clock", format!("moves on to t={}", time::name(next)))
+            ("clock", format!("moves on to t={}", time_text(next)))
         }
         Action::Purge { slot } => ("store", format!("forgets {}", slot.name())),
         Action::Restart(Store::Persistent) => (
@@ -152,7 +161,7 @@ fn request_text(before: &State, request: Request) -> String {
     let slot = before.free_slot().map_or("no slot", Slot::name);
     let lifetime = match request.lifetime {
         Lifetime::Default => "the default lifetime".to_owned(),
-        Lifetime::Ticks(ticks) => format!("a lifetime of {ticks}"),
+        Lifetime::Ticks(ticks) => format!("a lifetime of {}", time_text(time::on(ticks))),
     };
     let uses = if request.max_uses > 1 {
         format!(", {} uses", request.max_uses)
@@ -326,7 +335,10 @@ fn token_changes(slot: Slot, old: &Token, new: &Token, changes: &mut Vec<String>
         changes.push(format!("{name}: {old} → {new}"));
     }
     if !old.is_issued() && new.is_issued() {
-        changes.push(format!("{name}: expires at t={}", new.expires));
+        changes.push(match new.expires {
+            ETERNAL => format!("{name}: never expires"),
+            expires => format!("{name}: expires at t={}", time_text(time::on(expires))),
+        });
     }
 }
 

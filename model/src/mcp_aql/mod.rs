@@ -31,6 +31,7 @@ mod validate;
 pub mod words;
 
 use crate::checker::StepText;
+use crate::judge::Name;
 use crate::numbers::Number;
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification, Taken};
@@ -62,6 +63,7 @@ impl Modelled for McpAqlProtocol {
     const NAME: &'static str = "mcp-aql";
     const PLACES: &'static [Place] = &PLACES;
     const NUMBERS: &'static [Number<Reading>] = &NUMBERS;
+    const NAMES: &'static [Name] = told::NAMES;
     const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
     const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
 

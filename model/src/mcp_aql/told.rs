@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::judge::{Finding, Judge};
+use crate::judge::{Finding, Judge, Name};
 use crate::judged::{CallTold, InSearch};
 use crate::time::{self, Scale};
 
@@ -97,6 +97,24 @@ const PASSED_OVER: Deviations = Deviations {
 const TICK: i64 = 60;
 /// A token that was never issued.
 const GUESSED: u32 = u32::MAX;
+
+/// Tokens go by their slots.
+pub(super) const NAMES: &[Name] = &[
+    ("token ", |token| {
+        let slot = Slot::ALL.get(token as usize)?;
+        Some(slot.name().to_owned())
+    }),
+    ("operation ", |operation| {
+        Some(format!("o{}", operation + 1))
+    }),
+    ("adapter ", |adapter| {
+        Some(format!("adapter {}", adapter + 1))
+    }),
+    ("session ", |session| {
+        let named = SessionName::ALL.get(session as usize)?.name();
+        Some(format!("session {named}"))
+    }),
+];
 /// The adapter that is asked about tokens.
 const ASKED: u32 = Which::First as u32;
 /// The answer to every revocation.

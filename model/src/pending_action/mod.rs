@@ -44,6 +44,7 @@ mod validate;
 pub mod words;
 
 use crate::checker::StepText;
+use crate::judge::Name;
 use crate::numbers::Number;
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification, Taken};
@@ -75,6 +76,7 @@ impl Modelled for PendingActionProtocol {
     const NAME: &'static str = "pending-action";
     const PLACES: &'static [Place] = &PLACES;
     const NUMBERS: &'static [Number<Reading>] = &NUMBERS;
+    const NAMES: &'static [Name] = told::NAMES;
     const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
     const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
     /// What runs twice was recorded, told and run before the crash: that alone takes ten steps.

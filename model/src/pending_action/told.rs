@@ -4,7 +4,7 @@
 //! One tick is a second. What waits in the outbox counts as put out in the call that put it there. A crash says how many
 //! records were not durable, and what is not known to be carried out comes again.
 
-use crate::judge::Finding;
+use crate::judge::{Finding, Name};
 use crate::judged::{CallTold, InSearch};
 use crate::time::{self, Scale};
 
@@ -42,6 +42,12 @@ pub struct Told {
     /// Whether an action can still be proposed afterwards.
     can_propose: bool,
 }
+
+/// Actions go by their slots.
+pub(super) const NAMES: &[Name] = &[("action ", |action| {
+    let slot = Slot::ALL.get(action as usize)?;
+    Some(slot.name().to_owned())
+})];
 
 /// What can still come of what takes something back. What cannot, the judge need not remember anything for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -51,7 +51,8 @@ impl Look<'_> {
             self.duties.unannounced = None;
         }
         if !leaves && !astray {
-            let text = format!("s{name} was to leave {entered:?}, not {from:?}");
+            let (entered, from) = (entered.name(), from.name());
+            let text = format!("s{name} was to leave {entered}, not {from}");
             self.conformance("AAEP-EV-8", &[], text);
         }
     }
@@ -291,7 +292,8 @@ impl Look<'_> {
                 released.completed = !released.invoked;
             }
             if owed.status != status && !owed.free {
-                let text = format!("the completion in s{name} was to say {:?}", owed.status);
+                let status = owed.status.name();
+                let text = format!("the completion in s{name} was to say {status}");
                 self.conformance("AAEP-A.3-1", &[], text);
             }
             return;

@@ -487,6 +487,17 @@ pub enum ToolStatus {
     Timeout,
 }
 
+impl ToolStatus {
+    /// Its name on the wire.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
 /// How a session ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -520,6 +531,20 @@ pub enum State {
 }
 
 impl State {
+    /// Its name on the wire; of one of the producer's own, what it is.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Thinking => "thinking",
+            Self::CallingTool => "calling_tool",
+            Self::WritingOutput => "writing_output",
+            Self::AwaitingInput => "awaiting_input",
+            Self::Deciding => "deciding",
+            Self::HandingOff => "handing_off",
+            Self::Other(_) => "a state of its own",
+        }
+    }
+
     /// The state that stands for all in which no question waits and no tool runs.
     pub(super) const fn as_far_as_confirmations_go(self) -> Self {
         match self {

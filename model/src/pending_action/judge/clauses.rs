@@ -527,7 +527,7 @@ impl Case<'_> {
         for output in lost {
             let Some((place, _)) = self.first(|again| again == output) else {
                 let text = "what was told and not carried out was to come again after the crash";
-                self.breaks("PA-10", &format!("{text}: {output:?}"));
+                self.breaks("PA-10", &format!("{text}: {}", output.told()));
                 continue;
             };
             self.shown[place] = Shown::Explained;

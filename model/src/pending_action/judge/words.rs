@@ -330,6 +330,23 @@ impl Output {
         }
     }
 
+    /// What is told by an event or a message, as the driver protocol names it; nothing by what else comes out.
+    pub(super) fn told(&self) -> String {
+        let (how, kind) = match *self {
+            Self::Event { event, .. } => ("event", event.kind()),
+            Self::Append { message, .. } => ("append", message.kind()),
+            Self::Perform { .. }
+            | Self::InDoubt { .. }
+            | Self::Audit
+            | Self::Snapshot { .. }
+            | Self::Refused => ("nothing", ""),
+        };
+        match self.about() {
+            Some((action, _)) => format!("{how}({kind} action {action})"),
+            None => format!("{how}({kind})"),
+        }
+    }
+
     /// Whether a crash that loses it owes it again.
     pub(super) const fn is_told(&self) -> bool {
         self.event().is_some() || self.message().is_some()
@@ -337,6 +354,19 @@ impl Output {
 }
 
 impl Event {
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Created { .. } => "created",
+            Self::Decided { .. } => "decided",
+            Self::Called { .. } => "called",
+            Self::Executed { .. } => "executed",
+            Self::NotRun { .. } => "not_run",
+            Self::Denied { .. } => "denied",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Expired { .. } => "expired",
+        }
+    }
+
     const fn about(self) -> (u32, Form) {
         match self {
             Self::Created { action, .. } => (action, Form::Created),
@@ -352,6 +382,15 @@ impl Event {
 }
 
 impl Message {
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Prompt { .. } => "confirmation_request",
+            Self::ToolCall { .. } => "tool_call",
+            Self::ToolResult { .. } => "tool_result",
+            Self::Said { .. } => "user_message",
+        }
+    }
+
     const fn about(self) -> Option<(u32, Form)> {
         match self {
             Self::ToolCall { action, .. } => Some((action, Form::CallMessage)),
