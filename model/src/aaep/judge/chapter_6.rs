@@ -103,6 +103,10 @@ impl Look<'_> {
         };
         let (session, told, action) = (question.session, question.told, asked.action);
         let ended = is_over || self.account.has_ended(session);
+        // Not by what decides it anew in this call, behind the acceptance.
+        let resolved = self.duties.resolutions.iter();
+        let last = resolved.rev().find(|resolution| resolution.token == token);
+        let refused = asked.refused && last.is_none_or(|last| last.verdict == Verdict::Accept);
         if !told {
             self.guarantee(
                 "AAEP-6.1-1",
@@ -115,11 +119,18 @@ impl Look<'_> {
                 &["AAEP-6.9-2"],
                 format!("a{action} was not to run a second time for c{token}"),
             );
-        } else if asked.refused {
+        } else if refused && cause == Cause::Timeout {
+            // Of what is decided already only a withdrawal can leave a timeout to come.
+            self.guarantee(
+                "AAEP-6.8-1",
+                &["AAEP-6.1-1"],
+                format!("a{action} was not to run: c{token} had been withdrawn"),
+            );
+        } else if refused {
             self.guarantee(
                 "AAEP-A.4-4",
-                &["AAEP-6.8-4"],
-                format!("a{action} was not to run: c{token} had been rejected or withdrawn"),
+                &[],
+                format!("a{action} was not to run: c{token} had been rejected"),
             );
         } else if matches!(cause, Cause::Closing | Cause::Unanswerable) {
             self.guarantee(
@@ -129,20 +140,11 @@ impl Look<'_> {
                     "a{action} was to wait for a reply to c{token} or for its timeout to elapse"
                 ),
             );
-        } else if matches!(cause, Cause::Reply | Cause::Modified)
-            && self.is_in_the_name_of_another()
-        {
-            // However check 5 is read: who is not the one that the reply names has authorised nothing.
-            self.guarantee(
-                "AAEP-6.9-1",
-                &[],
-                format!("a{action} was not to run: the reply to c{token} comes from another than it names"),
-            );
         } else if ended {
             self.duties.settled.push(session);
             self.guarantee(
                 "AAEP-A.1-3",
-                &["AAEP-6.8-2"],
+                &[],
                 format!("a{action} was not to run after the end of its session"),
             );
         }

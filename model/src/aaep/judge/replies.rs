@@ -213,7 +213,13 @@ impl Look<'_> {
             let also: &[_] = &["AAEP-6.9-1", "AAEP-6.3.4-7"];
             let also = [also, &["AAEP-6.5.5-1", "AAEP-6.9-1", "AAEP-6.3.4-7"]];
             let why = "names the subscription of somebody else";
-            return fails.at("AAEP-6.3.4-5", also, why);
+            let failed = fails.at("AAEP-6.3.4-5", also, why);
+            // Whoever is named is the sender, by the other reading, as long as that subscription is active.
+            let by_reading = named.is_some_and(|subscription| self.account.is_active(subscription));
+            return failed.map_err(|failed| Failed {
+                by_reading,
+                ..failed
+            });
         }
         if !named.is_some_and(|subscription| self.account.is_active(subscription)) {
             let also: &[_] = &["AAEP-REPLY-14", "AAEP-6.3.4-7"];
@@ -317,11 +323,6 @@ impl Look<'_> {
         self.duties
             .ignored
             .filter(|failed| failed.token.is_some_and(names))
-    }
-
-    /// Whether the reply that arrives names the subscription of somebody else than its sender's.
-    pub(super) fn is_in_the_name_of_another(&self) -> bool {
-        matches!(self.call, Call::Deliver(delivery) if delivery.reply.subscription != delivery.sender)
     }
 
     /// Whether the reply that arrives decides another question than this.

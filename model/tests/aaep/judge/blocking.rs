@@ -553,7 +553,7 @@ fn a_withdrawal_releases_as_the_reading_says_aaep_6_1_6_and_aaep_6_4_1() {
     };
     // To the letter the default still fires: what that costs is a guarantee.
     let out = vec![goes(Thinking, CallingTool), invoked(1), perform(1)];
-    let finding = run.breaks_by(no, "AAEP-A.4-4", |run| run.steps[4].out = out);
+    let finding = run.breaks_by(no, "AAEP-6.8-1", |run| run.steps[4].out = out);
     assert_eq!(finding.kind, Kind::Guarantee);
     run.breaks_by(no, "AAEP-6.4-1", |_| {});
     let mut run = withdrawn();

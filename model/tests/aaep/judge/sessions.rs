@@ -84,7 +84,8 @@ fn nothing_runs_behind_the_end_in_its_call_aaep_a_1_3() {
     let finding = run.breaks("AAEP-A.1-3", |run| {
         run.steps[3].out[2..].rotate_left(1);
     });
-    assert_eq!(finding.also, ["AAEP-6.8-2"]);
+    // AAEP-6.8-2 is of sessions that are cancelled, and of what is pending.
+    assert!(finding.also.is_empty());
 }
 
 #[test]
