@@ -135,8 +135,10 @@ impl<'a, T: Modelled> Search<'a, T> {
         if let Some(telling) = &self.telling {
             let mut offered = Vec::new();
             telling.actions(&before, &mut offered);
+            // First what only one of the two offers: it tells.
+            actions.sort_by_key(|action| offered.contains(action));
             offered.retain(|action| !actions.contains(action));
-            actions.append(&mut offered);
+            actions.splice(0..0, offered);
         }
         let mut found = None;
         for &action in &actions {

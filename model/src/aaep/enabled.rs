@@ -13,7 +13,7 @@ use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
 use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
-use super::readings::ReplyLowerBound;
+use super::readings::{ClockTolerance, ReplyLowerBound};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, SessionStatus, State, Subscription};
 use super::words::{Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber, Takes};
@@ -243,8 +243,8 @@ impl Aaep {
         }
     }
 
-    /// How far a clock has to be off to put the claimed time just on the other side of the deadline, and where the reading asks
-    /// for it just before the question; if it can.
+    /// How far a clock has to be off to put the claimed time just on the other side of the deadline; where the reading asks for it just
+    /// before the question, and where it tolerates that also behind the deadline. If it can.
     fn telling_skews(&self, state: &State, slot: Slot) -> impl Iterator<Item = i8> + use<> {
         let question = state.confirmation(slot);
         let (deadline, asked) = (question.deadline(), time::on(question.issued));
@@ -258,9 +258,17 @@ impl Aaep {
             ReplyLowerBound::None => None,
             ReplyLowerBound::NotBeforeAsked => Some(asked - 1),
         };
+        // Not the deadline, which the reading `deadline-boundary` is about; and a moment more than else, to have it from the start.
+        let behind = match self.reading.clock_tolerance {
+            ClockTolerance::None => None,
+            ClockTolerance::OneTick => Some(deadline + 1),
+        };
         let most = time::on(self.bounds.skew);
+        let most_behind = most + u8::from(behind.is_some());
+        let within = move |most: u8| move |skew: &i8| skew.unsigned_abs() <= most;
+        let behind = behind.map(|it| it - clock).filter(within(most_behind));
         let skews = iter::once(across).chain(early).map(move |it| it - clock);
-        skews.filter(move |skew| skew.unsigned_abs() <= most)
+        behind.into_iter().chain(skews.filter(within(most)))
     }
 
     /// The agent asks, cancels, reports tools as done and ends sessions.

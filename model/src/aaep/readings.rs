@@ -45,7 +45,7 @@ pub enum SenderBinding {
 pub enum ClockTolerance {
     /// Not at all.
     None,
-    /// By less than a tick, which is a second: the sender's clock may be so far ahead.
+    /// By less than a tick, which is a second: the sender's clock may be so far ahead. The instant of the deadline is so with it, too.
     OneTick,
 }
 
@@ -253,7 +253,7 @@ pub static PLACES: [Place; 14] = [
     Place {
         name: "clock-tolerance",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
-        question: "A reply arrives in time and claims a time past the deadline, as by a clock that is ahead: does it pass check 4?",
+        question: "A reply arrives in time and claims a time past the deadline, by less than a second: does it pass check 4?",
         open: false,
         choices: &[
             Choice {
@@ -265,11 +265,17 @@ pub static PLACES: [Place; 14] = [
                 set: |reading| reading.clock_tolerance = ClockTolerance::OneTick,
             },
         ],
-        why: "6.3.4 knows no tolerance: a sender whose clock is ahead has the less time to answer in.",
+        why: "6.3.4 compares the claimed time with the deadline itself, whoever's clock is ahead.",
     },
     Place {
         name: "sender-binding",
-        clauses: &["AAEP-6.3.4-5", "AAEP-6.6-5", "AAEP-6.9-1", "AAEP-REPLY-14"],
+        clauses: &[
+            "AAEP-6.3.4-5",
+            "AAEP-6.6-3",
+            "AAEP-6.6-5",
+            "AAEP-6.9-1",
+            "AAEP-REPLY-14",
+        ],
         question: "Somebody who is authenticated replies in the name of another's subscription: does the reply count?",
         open: false,
         choices: &[
@@ -282,7 +288,7 @@ pub static PLACES: [Place; 14] = [
                 set: |reading| reading.sender_binding = SenderBinding::Named,
             },
         ],
-        why: "A reply names the subscription that it is sent on, and 6.6 has whoever was forwarded a question reply on its own.",
+        why: "6.3.1 has a reply name the subscription that it is sent on. 6.6 honours any valid token, whoever was forwarded the question, and has the reply sent on the replier's own subscription.",
     },
     Place {
         name: "timeout-uses-token",
@@ -424,7 +430,7 @@ pub static PLACES: [Place; 14] = [
                 set: |reading| reading.accepted_then_cancelled = AcceptedThenCancelled::Runs,
             },
         ],
-        why: "Nobody could be told of the run any more. Only the host learns which it is, so that no guarantee tells the two apart.",
+        why: "6.8 cancels what is pending, which it is not, and A.4 owes its tool.invoked, which has come; but A.1 leaves no event to tell how it ended. The host alone learns which it is, so that no guarantee tells the two apart.",
     },
     Place {
         name: "session-end-tells",

@@ -295,7 +295,7 @@ pub static PLACES: [Place; 10] = [
     },
     Place {
         name: "rating-at-redemption",
-        clauses: &["AQL-5.1-1", "AQL-3.2-1", "AQL-4.1-1"],
+        clauses: &["AQL-5.1-1", "AQL-3.2-1", "AQL-4.1-4"],
         question: "An operation is rated higher than when its token was issued: does the token admit a call of it?",
         open: false,
         choices: &[
@@ -308,7 +308,7 @@ pub static PLACES: [Place; 10] = [
                 set: |reading| reading.rating_at_redemption = RatingAtRedemption::NotChecked,
             },
         ],
-        why: "5.1 gives a graver operation a shorter life: a token for a lesser one would outlive it, and nobody was warned of more.",
+        why: "A token proves that a warning was acknowledged (1.1), and nobody was warned of this; what is now forbidden would have lived less long (5.1). The checks of 4.1 know no rating.",
     },
     Place {
         name: "purge-code",

@@ -25,11 +25,21 @@ fn what_was_accepted_before_its_session_is_cancelled_tells_aaep_a_1_3() {
     assert_eq!(shortest("accepted-then-cancelled=runs"), [run, run]);
 }
 
-/// AAEP-6.3.4-4: a claim of the deadline by a clock that is a tick ahead.
+/// AAEP-6.3.4-4: a claim just behind the deadline, by a clock that is ahead.
 #[test]
 fn a_claim_within_the_tolerance_tells_aaep_6_3_4_4() {
     let run = Some((6, true));
     assert_eq!(shortest("clock-tolerance=one-tick"), [run, run]);
+    let [tolerant, inclusive] = ["clock-tolerance=one-tick", "deadline-boundary=inclusive"].map(by);
+    let [tolerates, includes] = both_ways::<AaepProtocol>(&tolerant, &inclusive);
+    assert_eq!([told(&tolerates), told(&includes)], [run, run]);
+    for compared in [tolerates, includes] {
+        let steps = compared.difference.map(|it| it.steps).unwrap_or_default();
+        let claims = steps
+            .iter()
+            .filter(|it| it.action.ends_with("as of t=1+1ms"));
+        assert_eq!(claims.count(), 1, "{steps:?}");
+    }
 }
 
 /// AAEP-6.3.4-5: a forwarder replies in the name of the other subscription.
