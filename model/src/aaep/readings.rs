@@ -132,6 +132,17 @@ pub enum SessionEndTells {
     ByItself,
 }
 
+/// Which ends of a session complete, before the terminal event, the tools and outputs that are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SessionEndCompletes {
+    /// `session.completed` and `session.errored`; of a cancelled session nothing more is owed.
+    UnlessCancelled,
+    /// All three.
+    Always,
+    /// None: whatever is open stays so.
+    Never,
+}
+
 /// One choice for every place that can be taken in more than one way, and the numbers. The default is the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
@@ -165,6 +176,8 @@ pub struct Reading {
     pub accepted_then_cancelled: AcceptedThenCancelled,
     /// `session-end-tells`
     pub session_end_tells: SessionEndTells,
+    /// `session-end-completes`
+    pub session_end_completes: SessionEndCompletes,
 }
 
 impl Reading {
@@ -185,6 +198,7 @@ impl Reading {
         state_while_asked: StateWhileAsked::LeavesWithEach,
         accepted_then_cancelled: AcceptedThenCancelled::DoesNotRun,
         session_end_tells: SessionEndTells::First,
+        session_end_completes: SessionEndCompletes::UnlessCancelled,
     };
 }
 
@@ -198,7 +212,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 14] = [
+pub static PLACES: [Place; 15] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
@@ -448,5 +462,34 @@ pub static PLACES: [Place; 14] = [
             },
         ],
         why: "6.8 has session.cancelled alone cancel what is pending; any other cancellation is told by a state.changed.",
+    },
+    Place {
+        name: "session-end-completes",
+        clauses: &[
+            "AAEP-A.3-1",
+            "AAEP-A.7.4-2",
+            "AAEP-A.6-1",
+            "AAEP-A.7.2-2",
+            "AAEP-A.1-3",
+        ],
+        question: "A session ends with a tool invoked or an output begun: is that told complete, a tool as error, before the terminal event?",
+        open: false,
+        choices: &[
+            Choice {
+                value: "unless-cancelled",
+                set: |reading| {
+                    reading.session_end_completes = SessionEndCompletes::UnlessCancelled;
+                },
+            },
+            Choice {
+                value: "always",
+                set: |reading| reading.session_end_completes = SessionEndCompletes::Always,
+            },
+            Choice {
+                value: "never",
+                set: |reading| reading.session_end_completes = SessionEndCompletes::Never,
+            },
+        ],
+        why: "A.3 and A.6 want every tool and output completed, and A.1 leaves no event for it behind the end; A.7.2 lets the end follow anything, and a cancellation waits for nothing. Whoever completes them all the same is right.",
     },
 ];

@@ -13,7 +13,7 @@ use super::numbers::Numbers;
 use super::output::{Answered, Output, Outputs};
 use super::readings::{
     AcceptedThenCancelled, CourtesyNotice, EarlyDefaultOnClose, IncapableSubscriptions, LateReply,
-    SessionEndCancels, SessionEndTells,
+    SessionEndCancels, SessionEndCompletes, SessionEndTells,
 };
 use super::rules::{self, Check, Guard, Refusal};
 use super::state::{
@@ -461,10 +461,8 @@ impl StepSoFar<'_> {
         }
         self.complete_work(session, outcome, runs_unasked);
         for slot in in_flight.into_iter().flatten() {
-            // AAEP-A.3-1: a tool that was announced is completed before its session, unless that is cancelled.
-            if outcome != SessionOutcome::Cancelled
-                && self.model.rules.forbid(Guard::LeavesToolOpen)
-            {
+            // AAEP-A.3-1: a tool that was announced is completed before its session, by default unless that is cancelled.
+            if self.completes_at(outcome) && self.model.rules.forbid(Guard::LeavesToolOpen) {
                 self.state.confirmations[slot.index()].phase = Phase::Finished;
                 self.emit(Output::Completed(slot));
             }
@@ -474,6 +472,15 @@ impl StepSoFar<'_> {
         ended.status = SessionStatus::Ended(outcome);
         ended.awaiting_input = false;
         self.emit(Output::Ended(session, outcome));
+    }
+
+    /// AAEP-A.3-1: whether, by the reading, the end of a session owes the completion of what is open.
+    pub(super) fn completes_at(&self, outcome: SessionOutcome) -> bool {
+        match self.model.reading.session_end_completes {
+            SessionEndCompletes::UnlessCancelled => outcome != SessionOutcome::Cancelled,
+            SessionEndCompletes::Always => true,
+            SessionEndCompletes::Never => false,
+        }
     }
 
     /// AAEP-6.8-2: the end of a session cancels its pending confirmations. Of one that is cancelled the terminal event says so

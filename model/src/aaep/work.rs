@@ -6,6 +6,7 @@
 use super::Aaep;
 use super::action::Action;
 use super::output::Output;
+use super::readings::SessionEndCompletes;
 use super::rules::{Guard, Refusal};
 use super::state::{SessionStatus, State, Streaming};
 use super::step::StepSoFar;
@@ -218,15 +219,13 @@ impl StepSoFar<'_> {
         outcome: SessionOutcome,
         runs: bool,
     ) {
-        if runs
-            && outcome != SessionOutcome::Cancelled
-            && self.model.rules.forbid(Guard::LeavesToolOpen)
-        {
+        let owes = runs && self.completes_at(outcome);
+        if owes && self.model.rules.forbid(Guard::LeavesToolOpen) {
             self.emit(Output::Work(session, Worked::Completed));
         }
     }
 
-    /// AAEP-A.6-1: the output of a session that ends is completed, also where the session is cancelled.
+    /// AAEP-A.6-1: the output of a session that ends is completed, also where the session is cancelled; by one reading never.
     pub(super) fn complete_output(&mut self, session: SessionName) {
         let writes = self.state.work.writes(session);
         if let Some(output) = &mut self.state.work.output
@@ -236,7 +235,8 @@ impl StepSoFar<'_> {
             output.writing = false;
             let position = output.chunks;
             let complete = true;
-            if self.model.rules.forbid(Guard::LeavesOutputOpen) {
+            let never = self.model.reading.session_end_completes == SessionEndCompletes::Never;
+            if !never && self.model.rules.forbid(Guard::LeavesOutputOpen) {
                 self.emit(Output::Work(session, Worked::Chunk { position, complete }));
             }
         }

@@ -48,3 +48,11 @@ fn a_reply_in_the_name_of_another_tells_aaep_6_3_4_5() {
     let run = Some((7, true));
     assert_eq!(shortest("sender-binding=named"), [run, run]);
 }
+
+/// AAEP-A.3-1: a tool was invoked, and its session is cancelled, or completed.
+#[test]
+fn what_a_session_leaves_open_at_its_end_tells_aaep_a_3_1() {
+    let by_way = |way| shortest(&format!("session-end-completes={way}"));
+    assert_eq!(by_way("always"), [Some((5, true)); 2]);
+    assert_eq!(by_way("never"), [Some((6, true)); 2]);
+}

@@ -33,7 +33,8 @@ fn an_assignment_that_chooses_nothing_says_what_there_is_to_choose() {
         message("late-replies=by-claim"),
         "unknown reading `late-replies`: expected one of late-reply, deadline-boundary, reply-lower-bound, \
          clock-tolerance, sender-binding, timeout-uses-token, cancellation-releases, session-end-cancels, \
-         early-default-on-close, courtesy-notice, incapable-subscriptions, state-while-asked, accepted-then-cancelled, session-end-tells"
+         early-default-on-close, courtesy-notice, incapable-subscriptions, state-while-asked, accepted-then-cancelled, session-end-tells, \
+         session-end-completes"
     );
     assert_eq!(
         message("late-reply=never"),

@@ -4,6 +4,7 @@ use super::account::{Account, Phase, Question, Running, Verdict};
 use super::call::{Body, Event, Outcome, State, ToolCall, ToolStatus};
 use super::work::Invocation;
 use super::{Completion, Ground, Look, Resolution};
+use crate::aaep::readings::SessionEndCompletes;
 
 /// A.2 and A.4: states.
 impl Look<'_> {
@@ -239,15 +240,12 @@ impl Look<'_> {
     }
 
     // AAEP-A.3-1: a session that is completed or errored tells of its running tools as failed first;
-    // one that is cancelled owes nothing more.
+    // one that is cancelled owes nothing more. Reading `session-end-completes`.
     pub(super) fn end_completes_tools(&mut self, name: u32, outcome: Outcome) {
         let Some(session) = self.account.sessions.get(&name) else {
             return;
         };
-        let free = match outcome {
-            Outcome::Completed | Outcome::Errored => session.astray,
-            Outcome::Cancelled => true,
-        };
+        let free = session.astray || !self.end_owes_completions(outcome);
         let running = session
             .running
             .iter()
@@ -264,6 +262,16 @@ impl Look<'_> {
                 status: ToolStatus::Error,
                 free,
             });
+        }
+    }
+
+    /// Whether, by the reading, an end of this kind owes the completion of what is open.
+    pub(super) const fn end_owes_completions(&self, outcome: Outcome) -> bool {
+        match (self.reading.session_end_completes, outcome) {
+            (SessionEndCompletes::Never, _)
+            | (SessionEndCompletes::UnlessCancelled, Outcome::Cancelled) => false,
+            (SessionEndCompletes::Always, _)
+            | (SessionEndCompletes::UnlessCancelled, Outcome::Completed | Outcome::Errored) => true,
         }
     }
 

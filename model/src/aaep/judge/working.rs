@@ -396,10 +396,8 @@ impl Look<'_> {
         let Some(session) = self.account.sessions.get(&name) else {
             return;
         };
-        let free = match outcome {
-            Outcome::Completed | Outcome::Errored => session.astray || !self.declared.work,
-            Outcome::Cancelled => true,
-        };
+        let is_judged = self.declared.work && !session.astray;
+        let free = !(is_judged && self.end_owes_completions(outcome));
         self.duties.closings = session
             .open_outputs()
             .map(|output| Closing {

@@ -6,7 +6,8 @@ use super::run::{
 };
 use super::{accepted, asked, finished, opened};
 use countersign_model::aaep::judge::{Body, Call, Decision, Outcome, State, ToolStatus};
-use countersign_model::aaep::readings::Reading;
+use countersign_model::aaep::readings::{Reading, SessionEndCompletes};
+use countersign_model::judge::Kind;
 
 use State::{AwaitingInput, CallingTool, Idle, Thinking};
 
@@ -149,6 +150,37 @@ fn a_tool_in_flight_fails_with_its_session_unless_that_is_cancelled_aaep_a_3_1()
     let mut run = accepted();
     run.then(2_000, end(Outcome::Cancelled), [ended(Outcome::Cancelled)]);
     run.conforms();
+}
+
+/// The same with every end, and with none, as the reading says; who tells of it all the same is right.
+#[test]
+fn what_ends_complete_a_tool_is_a_reading_aaep_a_3_1() {
+    for outcome in [Outcome::Completed, Outcome::Errored, Outcome::Cancelled] {
+        for (completes, owed) in [
+            (
+                SessionEndCompletes::UnlessCancelled,
+                outcome != Outcome::Cancelled,
+            ),
+            (SessionEndCompletes::Always, true),
+            (SessionEndCompletes::Never, false),
+        ] {
+            let reading = Reading {
+                session_end_completes: completes,
+                ..Reading::SPECIFICATION
+            };
+            let mut run = accepted();
+            let out = [completed(1, ToolStatus::Error), ended(outcome)];
+            run.then(2_000, end(outcome), out);
+            run.conforms_by(reading);
+            if owed {
+                let finding = run.breaks_by(reading, "AAEP-A.3-1", |run| run.without(4, 0));
+                assert_eq!(finding.kind, Kind::Conformance);
+            } else {
+                run.without(4, 0);
+                run.conforms_by(reading);
+            }
+        }
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use countersign_model::aaep::judge::{
     AaepJudge, Body, Call, Chunk, Decision, Handed, Handoff, Invocation, Outcome, Output, Risk,
     State, Streamed, Target, Text, Tool, ToolCall, ToolStatus,
 };
-use countersign_model::aaep::readings::Reading;
+use countersign_model::aaep::readings::{Reading, SessionEndCompletes};
 
 use State::{AwaitingInput, CallingTool, Deciding, HandingOff, Idle, Thinking, WritingOutput};
 
@@ -562,6 +562,14 @@ fn every_output_is_complete_before_the_end_aaep_a_6_1() {
     run.conforms();
     run.without(3, 0);
     run.conforms();
+    let by = |session_end_completes| Reading {
+        session_end_completes,
+        ..Reading::SPECIFICATION
+    };
+    run.breaks_by(by(SessionEndCompletes::Always), "AAEP-A.6-1", |_| {});
+    let mut run = writing();
+    run.then(2, end(Outcome::Errored), [ended(Outcome::Errored)]);
+    run.conforms_by(by(SessionEndCompletes::Never));
     // One that is complete is not completed again.
     let mut run = written();
     let outcome = Outcome::Completed;
