@@ -254,8 +254,12 @@ impl<T: Modelled> Changes<T> {
             let beside = T::NUMBERS
                 .iter()
                 .filter_map(|it| it.name.strip_prefix(prefix));
-            let mut names: Vec<_> = beside.filter_map(|it| it.split('.').next()).collect();
-            names.dedup();
+            let mut names = Vec::new();
+            for it in beside.filter_map(|it| it.split('.').next()) {
+                if !names.contains(&it) {
+                    names.push(it);
+                }
+            }
             let text = format!(
                 "unknown number `{name}`: expected one of {}",
                 names.join(", ")

@@ -237,6 +237,10 @@ fn what_there_is_not_is_refused_at_its_place() {
             "lifetimes.quota.default = 660",
             "lifetimes.quota.default is 660, and lifetimes.quota.longest no more than 600",
         ),
+        (
+            "tolerances.longest = 60",
+            "unknown number `tolerances`: expected one of lifetimes, tolerance, uses, tokens, storage, levels",
+        ),
     ];
     for (text, expected) in of_tokens {
         let text = format!("protocol = \"mcp-aql\"\n[numbers]\n{text}");
