@@ -11,6 +11,8 @@ pub struct Place<R: 'static> {
     pub clauses: &'static [&'static str],
     /// What is open.
     pub question: &'static str,
+    /// What bounds must have for its ways to be told apart ([`crate::bounds::Bounds::shows`]); nothing where all do.
+    pub with: Option<&'static str>,
     /// Whether an implementation may take it in any of these ways; else the text says which, and the others are for its editors to try.
     pub open: bool,
     /// The choices, the default first.

@@ -102,6 +102,11 @@ pub enum Action {
         /// The confirmation.
         slot: Slot,
     },
+    /// The agent changes the arguments of an action that is asked about. No call: no message holds them.
+    Change {
+        /// The confirmation.
+        slot: Slot,
+    },
     /// The session ends (`end_session`).
     EndSession {
         /// The session.
@@ -155,6 +160,7 @@ impl Action {
             | Self::Lose { .. }
             | Self::Forge(_)
             | Self::Tick
+            | Self::Change { .. }
             | Self::CarryOut => false,
             Self::StartSession { .. }
             | Self::Open { .. }
@@ -192,6 +198,7 @@ impl Action {
             | Self::Tick
             | Self::ServeTimer
             | Self::Cancel { .. }
+            | Self::Change { .. }
             | Self::EndSession { .. }
             | Self::Close { .. }
             | Self::CarryOut

@@ -9,6 +9,7 @@ use super::Aaep;
 use super::action::Action;
 use super::bounds::Variety;
 use super::numbers::{DefaultRule, Numbers};
+use super::readings::{ChoicesBesideFreetext, KindsAbsent};
 use super::state::{Phase, State};
 use super::words::{AllowedReplies, Clarifies, Class, Decision, Risk, SessionName, Slot, Takes};
 
@@ -205,6 +206,18 @@ impl Aaep {
         let session = SessionName::A;
         if self.can_clarify(state) && state.session(session).is_active() {
             actions.extend(CLARIFICATIONS.map(|it| clarify(session, it, 1)));
+            let reading = self.reading;
+            let tells = [
+                (reading.kinds_absent != KindsAbsent::Any, Takes::Unlisted),
+                (
+                    reading.choices_beside_freetext != ChoicesBesideFreetext::Free,
+                    Takes::ChoiceOrWords,
+                ),
+            ];
+            for (_, takes) in tells.into_iter().filter(|(tells, _)| *tells) {
+                let default = false;
+                actions.push(clarify(session, Clarifies { takes, default }, 1));
+            }
         }
     }
 

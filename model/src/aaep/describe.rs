@@ -15,11 +15,15 @@ pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &Sta
     let (actor, action_text) = action_text(model, before, action);
     let mut changes = changes(before, after);
     if let Some(step) = model.step(before, action) {
-        changes.extend(
-            step.required
-                .iter()
-                .map(|output| format!("out: {}", output_text(output))),
-        );
+        changes.extend(step.required.iter().map(|output| match output {
+            Output::Perform(slot) if model.runs_changed(before, &step.required, slot) => {
+                format!(
+                    "out: perform({}, with other arguments than were asked about)",
+                    slot.name()
+                )
+            }
+            _ => format!("out: {}", output_text(output)),
+        }));
         changes.extend(
             step.optional
                 .iter()
@@ -116,6 +120,13 @@ fn action_text(model: &Aaep, before: &State, action: Action) -> (String, String)
         }
         Action::ServeTimer => own("timer", "is served".to_owned()),
         Action::Cancel { slot } => own("agent", format!("cancels {}", slot.name())),
+        Action::Change { slot } => {
+            let slot = slot.name();
+            own(
+                "agent",
+                format!("changes the arguments of {slot}, and asks nobody"),
+            )
+        }
         Action::EndSession { session, outcome } => own(
             "agent",
             format!("ends session {}: {}", session.name(), outcome.name()),
@@ -168,6 +179,7 @@ fn reaches(before: &State, action: Action) -> Option<&'static str> {
         | Action::Clarify { .. }
         | Action::Duplicate { .. }
         | Action::Lose { .. }
+        | Action::Change { .. }
         | Action::Tick
         | Action::Crash
         | Action::Transgress(_) => None,

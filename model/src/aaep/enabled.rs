@@ -13,7 +13,7 @@ use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
 use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
-use super::readings::{ClockTolerance, ReplyLowerBound};
+use super::readings::{ActionBinding, ClockTolerance, ReplyLowerBound};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, SessionStatus, State, Subscription};
 use super::words::{Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber, Takes};
@@ -280,6 +280,11 @@ impl Aaep {
             let confirmation = state.confirmation(slot);
             if confirmation.is_pending() && state.budgets.affords(Disturbance::Cancel) {
                 actions.push(Action::Cancel { slot });
+            }
+            let current = self.reading.action_binding == ActionBinding::AsCurrent;
+            let asks = confirmation.is_pending() && confirmation.clarifies.is_none();
+            if current && asks && !state.changed[slot.index()] {
+                actions.push(Action::Change { slot });
             }
             if confirmation.is_pending() && confirmation.extended < self.bounds.extensions {
                 let longer = true;

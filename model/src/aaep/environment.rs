@@ -156,6 +156,14 @@ impl StepSoFar<'_> {
         Some(())
     }
 
+    /// The agent changes what it wants to do, and asks nobody again.
+    pub(super) fn change(&mut self, slot: Slot) -> Option<()> {
+        let asked = self.before.confirmation(slot);
+        let waits = asked.is_pending() && asked.clarifies.is_none();
+        self.state.changed[slot.index()] = true;
+        waits.then_some(())
+    }
+
     // What the host and time do.
 
     /// The host carries out the head of the outbox.

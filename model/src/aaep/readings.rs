@@ -143,6 +143,42 @@ pub enum SessionEndCompletes {
     Never,
 }
 
+/// With which arguments an action runs that the agent has changed while its question was open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ActionBinding {
+    /// With those that were asked about.
+    AsAsked,
+    /// With those that it has when it is accepted.
+    AsCurrent,
+}
+
+/// Which responses a clarification takes that lists no kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KindsAbsent {
+    /// Any string, boolean or number.
+    Any,
+    /// Any string.
+    Freetext,
+}
+
+/// Whether a clarification that takes free text and a choice takes a string that is none of its choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChoicesBesideFreetext {
+    /// It does, as free text.
+    Free,
+    /// It does not: the choices bind every string.
+    Bound,
+}
+
+/// What becomes of a clarification without a default response that nobody answers in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DefaultResponseAbsent {
+    /// It is over, and nobody has answered.
+    Nobody,
+    /// It waits on: there is nothing to apply.
+    Waits,
+}
+
 /// One choice for every place that can be taken in more than one way, and the numbers. The default is the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
@@ -178,6 +214,14 @@ pub struct Reading {
     pub session_end_tells: SessionEndTells,
     /// `session-end-completes`
     pub session_end_completes: SessionEndCompletes,
+    /// `action-binding`
+    pub action_binding: ActionBinding,
+    /// `kinds-absent`
+    pub kinds_absent: KindsAbsent,
+    /// `choices-beside-freetext`
+    pub choices_beside_freetext: ChoicesBesideFreetext,
+    /// `default-response-absent`
+    pub default_response_absent: DefaultResponseAbsent,
 }
 
 impl Reading {
@@ -199,6 +243,10 @@ impl Reading {
         accepted_then_cancelled: AcceptedThenCancelled::DoesNotRun,
         session_end_tells: SessionEndTells::First,
         session_end_completes: SessionEndCompletes::UnlessCancelled,
+        action_binding: ActionBinding::AsAsked,
+        kinds_absent: KindsAbsent::Any,
+        choices_beside_freetext: ChoicesBesideFreetext::Free,
+        default_response_absent: DefaultResponseAbsent::Nobody,
     };
 }
 
@@ -212,11 +260,12 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 15] = [
+pub static PLACES: [Place; 19] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
         question: "A reply claims a time before the deadline and arrives at or after it: is it in time?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -234,6 +283,7 @@ pub static PLACES: [Place; 15] = [
         name: "deadline-boundary",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
         question: "A reply arrives in time and claims the very instant of the deadline: does it pass check 4?",
+        with: None,
         open: false,
         choices: &[
             Choice {
@@ -251,6 +301,7 @@ pub static PLACES: [Place; 15] = [
         name: "reply-lower-bound",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.3.1-5", "AAEP-6.9-2"],
         question: "A reply claims a time before its question was asked: does it pass check 4?",
+        with: None,
         open: false,
         choices: &[
             Choice {
@@ -268,6 +319,7 @@ pub static PLACES: [Place; 15] = [
         name: "clock-tolerance",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
         question: "A reply arrives in time and claims a time past the deadline, by less than a second: does it pass check 4?",
+        with: None,
         open: false,
         choices: &[
             Choice {
@@ -291,6 +343,7 @@ pub static PLACES: [Place; 15] = [
             "AAEP-REPLY-14",
         ],
         question: "Somebody who is authenticated replies in the name of another's subscription: does the reply count?",
+        with: None,
         open: false,
         choices: &[
             Choice {
@@ -308,6 +361,7 @@ pub static PLACES: [Place; 15] = [
         name: "timeout-uses-token",
         clauses: &["AAEP-6.3.4-3", "AAEP-6.4-1"],
         question: "The default was applied: is the token used?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -325,6 +379,7 @@ pub static PLACES: [Place; 15] = [
         name: "cancellation-releases",
         clauses: &["AAEP-6.1-6", "AAEP-6.4-1", "AAEP-6.8-1"],
         question: "One confirmation was cancelled: is its action released from the block and its default dropped?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -342,6 +397,7 @@ pub static PLACES: [Place; 15] = [
         name: "session-end-cancels",
         clauses: &["AAEP-6.8-2", "AAEP-A.1-3"],
         question: "Which ends of a session cancel its pending confirmations?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -359,6 +415,7 @@ pub static PLACES: [Place; 15] = [
         name: "early-default-on-close",
         clauses: &["AAEP-EV-11", "AAEP-6.1-1"],
         question: "The last subscription that could answer closes: does the default apply before its time?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -380,6 +437,7 @@ pub static PLACES: [Place; 15] = [
         name: "courtesy-notice",
         clauses: &["AAEP-6.3.4-9", "AAEP-6.3.5-2"],
         question: "May a late duplicate be answered with a notice that the confirmation was resolved?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -397,6 +455,7 @@ pub static PLACES: [Place; 15] = [
         name: "incapable-subscriptions",
         clauses: &["AAEP-6.7-1", "AAEP-6.1-1", "AAEP-EV-16"],
         question: "A subscription cannot reply: is it asked, and does a confirmation wait where no subscription can?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -414,6 +473,7 @@ pub static PLACES: [Place; 15] = [
         name: "state-while-asked",
         clauses: &["AAEP-A.2-2", "AAEP-A.4-2", "AAEP-A.7.6-1", "AAEP-6.8-3"],
         question: "One of two open questions of a session is resolved: does the state leave awaiting_input?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -431,6 +491,7 @@ pub static PLACES: [Place; 15] = [
         name: "accepted-then-cancelled",
         clauses: &["AAEP-6.8-2", "AAEP-A.4-3", "AAEP-A.1-3"],
         question: "An action was accepted and has not begun, and its session is cancelled: does it run?",
+        with: None,
         open: false,
         choices: &[
             Choice {
@@ -450,6 +511,7 @@ pub static PLACES: [Place; 15] = [
         name: "session-end-tells",
         clauses: &["AAEP-6.8-2", "AAEP-6.8-3"],
         question: "A session is completed or errored with questions open: is an event to withdraw them before the terminal one?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -473,6 +535,7 @@ pub static PLACES: [Place; 15] = [
             "AAEP-A.1-3",
         ],
         question: "A session ends with a tool invoked or an output begun: is that told complete, a tool as error, before the terminal event?",
+        with: None,
         open: false,
         choices: &[
             Choice {
@@ -491,5 +554,77 @@ pub static PLACES: [Place; 15] = [
             },
         ],
         why: "A.3 and A.6 want every tool and output completed, and A.1 leaves no event for it behind the end; A.7.2 lets the end follow anything, and a cancellation waits for nothing. Whoever completes them all the same is right.",
+    },
+    Place {
+        name: "action-binding",
+        clauses: &["AAEP-6.1-1", "AAEP-6.1-6", "AAEP-A.4-3"],
+        question: "The agent changes the arguments of an action while its question waits, and it is accepted: with which does it run?",
+        with: None,
+        open: false,
+        choices: &[
+            Choice {
+                value: "as-asked",
+                set: |reading| reading.action_binding = ActionBinding::AsAsked,
+            },
+            Choice {
+                value: "as-current",
+                set: |reading| reading.action_binding = ActionBinding::AsCurrent,
+            },
+        ],
+        why: "6.1 lets the action being confirmed run, which is what the user was shown; but a reply names a token, the question tells its action in prose, and no message holds the arguments that A.4's tool.invoked then runs with.",
+    },
+    Place {
+        name: "kinds-absent",
+        clauses: &["AAEP-6.5.5-2", "AAEP-6.5.2-1", "AAEP-EV-5"],
+        question: "A clarification lists no accepted_response_kinds: which responses does it take?",
+        with: Some("clarifications"),
+        open: false,
+        choices: &[
+            Choice {
+                value: "any",
+                set: |reading| reading.kinds_absent = KindsAbsent::Any,
+            },
+            Choice {
+                value: "freetext",
+                set: |reading| reading.kinds_absent = KindsAbsent::Freetext,
+            },
+        ],
+        why: "The list may be absent, and 6.5.5 turns away what is of none of its kinds: without a list that is nothing that 6.5.2 has as a response.",
+    },
+    Place {
+        name: "choices-beside-freetext",
+        clauses: &["AAEP-6.5.2-2", "AAEP-6.5.5-3"],
+        question: "A clarification takes free text and a choice, and a string comes that is none of the choices: does it fit?",
+        with: Some("clarifications"),
+        open: false,
+        choices: &[
+            Choice {
+                value: "free",
+                set: |reading| reading.choices_beside_freetext = ChoicesBesideFreetext::Free,
+            },
+            Choice {
+                value: "bound",
+                set: |reading| reading.choices_beside_freetext = ChoicesBesideFreetext::Bound,
+            },
+        ],
+        why: "6.5.2 takes any of the kinds that are listed, and the reply does not say of which it is; 6.5.5 holds a multiple_choice to the choices, and any string is free text.",
+    },
+    Place {
+        name: "default-response-absent",
+        clauses: &["AAEP-A.5-2", "AAEP-6.1-7", "AAEP-6.1-8"],
+        question: "Nobody answers a clarification in time, and it has no default_response: is it over?",
+        with: Some("clarifications"),
+        open: false,
+        choices: &[
+            Choice {
+                value: "nobody",
+                set: |reading| reading.default_response_absent = DefaultResponseAbsent::Nobody,
+            },
+            Choice {
+                value: "waits",
+                set: |reading| reading.default_response_absent = DefaultResponseAbsent::Waits,
+            },
+        ],
+        why: "6.1 has the timeout honoured, and A.5 leaves awaiting_input behind it whether a default is set or not; that nothing goes on before there is a resolution leaves open what goes on without an answer.",
     },
 ];

@@ -4,8 +4,10 @@
 //! whether a reply, a deadline, a closing or a cancellation brought it about.
 
 use super::Aaep;
-use super::output::{Answered, Output};
-use super::readings::{CancellationReleases, StateWhileAsked, TimeoutUsesToken};
+use super::output::{Answered, Output, Outputs};
+use super::readings::{
+    ActionBinding, CancellationReleases, DefaultResponseAbsent, StateWhileAsked, TimeoutUsesToken,
+};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, State};
 use super::step::{Cause, StepSoFar, Verdict};
@@ -25,7 +27,9 @@ impl StepSoFar<'_> {
             .filter(|&slot| Some(slot) != spared)
         {
             let confirmation = self.state.confirmation(slot);
-            if self.model.timer_runs(&self.state, confirmation) {
+            if self.model.timer_runs(&self.state, confirmation)
+                && self.model.comes_to_default(confirmation)
+            {
                 self.resolve(slot, confirmation.default_verdict(), Cause::Default);
             }
         }
@@ -228,6 +232,19 @@ impl Aaep {
             | Phase::Rejected
             | Phase::Answered => false,
         }
+    }
+
+    /// AAEP-A.5-2: whether, by the reading, a question that nobody answers is over: by one a clarification without a default is not.
+    pub(super) fn comes_to_default(&self, confirmation: &Confirmation) -> bool {
+        let waits = self.reading.default_response_absent == DefaultResponseAbsent::Waits;
+        !(waits && confirmation.clarifies.is_some_and(|it| !it.default))
+    }
+
+    /// AAEP-6.1-1: whether, by the reading, the action of this question comes out of a step with other arguments than were asked about.
+    pub(super) fn runs_changed(&self, before: &State, outputs: &Outputs, slot: Slot) -> bool {
+        self.reading.action_binding == ActionBinding::AsCurrent
+            && before.changed[slot.index()]
+            && outputs.contains(Output::Perform(slot))
     }
 
     /// The moment at which the default applies. AAEP-6.4.2-3: an extension moves it.

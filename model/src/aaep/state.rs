@@ -183,7 +183,7 @@ impl Confirmation {
             (u64::from(self.may_decide[1]), 1),
             (u64::from(self.may_decide[2]), 1),
             (u64::from(self.reused_token), 1),
-            (self.clarifies.map_or(0, Clarifies::code), 3),
+            (self.clarifies.map_or(0, Clarifies::code) & 7, 3),
             (u64::from(self.extended), 2),
         ])
     }
@@ -335,6 +335,8 @@ pub struct State {
     pub stale: u8,
     /// How often each disturbance can still happen.
     pub budgets: Budgets,
+    /// Of which questions the agent has changed the arguments of the action; only where a reading is told by it.
+    pub changed: [bool; SLOTS],
 }
 
 impl State {
@@ -351,6 +353,7 @@ impl State {
             outbox: Outbox::default(),
             stale: 0,
             budgets,
+            changed: [false; SLOTS],
         }
     }
 
@@ -530,6 +533,11 @@ impl State {
             SessionStatus::Active => 1,
             SessionStatus::Ended(outcome) => 2 + outcome as u64,
         };
+        // What has no room with its confirmation.
+        let kinds = |slot: usize| {
+            let clarifies = self.confirmations[slot].clarifies;
+            clarifies.map_or(0, Clarifies::code) >> 3
+        };
         let world = packed([
             (u64::from(self.clock), 5),
             (status(self.sessions[0]), 3),
@@ -540,6 +548,12 @@ impl State {
             (self.subscriptions[1] as u64, 2),
             (self.subscriptions[2] as u64, 2),
             (u64::from(self.stale), 5),
+            (u64::from(self.changed[0]), 1),
+            (u64::from(self.changed[1]), 1),
+            (u64::from(self.changed[2]), 1),
+            (kinds(0), 1),
+            (kinds(1), 1),
+            (kinds(2), 1),
         ]);
         let [_, outbox] = self.outbox.words();
         let [first, second, third] = self.confirmations;

@@ -180,6 +180,7 @@ impl StepSoFar<'_> {
                 Some(())
             }
             Action::Cancel { slot } => self.cancel(slot),
+            Action::Change { slot } => self.change(slot),
             Action::EndSession { session, outcome } => {
                 self.end_session(session, outcome);
                 Some(())
@@ -573,7 +574,7 @@ impl StepSoFar<'_> {
                 }
                 Verdict::Decided(Decision::Accept) => accepts || rules.allow(Guard::AcceptsEarly),
             };
-            if applies {
+            if applies && self.model.comes_to_default(self.state.confirmation(slot)) {
                 self.resolve(slot, default, Cause::Default);
             }
         }

@@ -102,6 +102,8 @@ struct Known {
     clarifies: Option<Clarifies>,
     timeout: u8,
     reused_token: bool,
+    /// Whether its action runs with other arguments than were asked about.
+    runs_changed: bool,
 }
 
 impl Hash for Known {
@@ -110,9 +112,10 @@ impl Hash for Known {
             (self.session as u64, 1),
             (u64::from(self.same_action), 1),
             (self.class.code(), 6),
-            (self.clarifies.map_or(0, Clarifies::code), 3),
+            (self.clarifies.map_or(0, Clarifies::code), 4),
             (u64::from(self.timeout), 4),
             (u64::from(self.reused_token), 1),
+            (u64::from(self.runs_changed), 1),
         ]));
     }
 }
@@ -314,6 +317,7 @@ impl Told {
             Action::Decide { .. }
             | Action::Answer { .. }
             | Action::Duplicate { .. }
+            | Action::Change { .. }
             | Action::Lose { .. }
             | Action::Forge(_)
             | Action::Tick
@@ -324,13 +328,17 @@ impl Told {
             call,
             outputs: step.required,
             begun: before.work.begun,
-            known: step.next.confirmations.map(|confirmation| Known {
-                session: confirmation.session,
-                same_action: confirmation.same_action,
-                class: confirmation.class,
-                clarifies: confirmation.clarifies,
-                timeout: confirmation.timeout,
-                reused_token: confirmation.reused_token,
+            known: Slot::ALL.map(|slot| {
+                let confirmation = step.next.confirmation(slot);
+                Known {
+                    session: confirmation.session,
+                    same_action: confirmation.same_action,
+                    class: confirmation.class,
+                    clarifies: confirmation.clarifies,
+                    timeout: confirmation.timeout,
+                    reused_token: confirmation.reused_token,
+                    runs_changed: model.runs_changed(before, &step.required, slot),
+                }
             }),
             can_begin: model.can_ask(&step.next) || model.can_work(&step.next),
         })
@@ -371,7 +379,7 @@ impl Told {
             } => Call::Clarify(Clarify {
                 session: session as u32,
                 question: self.question_asked(same_question),
-                kinds: Some(kinds(clarifies.takes)),
+                kinds: kinds(clarifies.takes),
                 choices: choices(clarifies.takes),
                 timeout_seconds: timeout.into(),
                 default: default(clarifies),
@@ -505,7 +513,13 @@ impl Told {
                     Work::Other(output) => shown.push(output),
                     Work::Unseen => {}
                 },
-                Output::Perform(slot) => shown.push(Shown::Perform(self.tool_call(judge, slot))),
+                Output::Perform(slot) => {
+                    let changed = self.known[slot.index()].runs_changed;
+                    shown.push(Shown::Perform(ToolCall {
+                        modified: changed.then_some(TEXT),
+                        ..self.tool_call(judge, slot)
+                    }));
+                }
                 Output::InDoubt(slot) => shown.push(Shown::InDoubt(self.tool_call(judge, slot))),
                 Output::Respond => shown.push(Shown::Respond(RESPONSE)),
                 Output::Tell(check) => shown.push(Shown::Respond(RESPONSE + 1 + check as u32)),
@@ -590,7 +604,7 @@ impl Told {
             return Body::Clarification(Clarification {
                 token: self.token(slot),
                 question: self.question_in(slot),
-                kinds: Some(kinds(clarifies.takes)),
+                kinds: kinds(clarifies.takes),
                 choices: choices(clarifies.takes),
                 timeout_seconds: timeout.into(),
                 default: default(clarifies),
@@ -792,12 +806,14 @@ const fn said(response: Says) -> Response {
     }
 }
 
-fn kinds(takes: Takes) -> Vec<ResponseKind> {
-    match takes {
+fn kinds(takes: Takes) -> Option<Vec<ResponseKind>> {
+    Some(match takes {
         Takes::Words => vec![ResponseKind::Freetext],
         Takes::Choice => vec![ResponseKind::MultipleChoice],
         Takes::Several => vec![ResponseKind::YesNo, ResponseKind::Numeric],
-    }
+        Takes::ChoiceOrWords => vec![ResponseKind::Freetext, ResponseKind::MultipleChoice],
+        Takes::Unlisted => return None,
+    })
 }
 
 fn choices(takes: Takes) -> Option<Vec<Choice>> {
@@ -806,8 +822,8 @@ fn choices(takes: Takes) -> Option<Vec<Choice>> {
         label: value,
     };
     match takes {
-        Takes::Words | Takes::Several => None,
-        Takes::Choice => Some(vec![choice(CHOICE), choice(OTHER_CHOICE)]),
+        Takes::Words | Takes::Several | Takes::Unlisted => None,
+        Takes::Choice | Takes::ChoiceOrWords => Some(vec![choice(CHOICE), choice(OTHER_CHOICE)]),
     }
 }
 

@@ -6,7 +6,8 @@
 use super::message::{Message, Shape, Token};
 use super::output::Answered;
 use super::readings::{
-    ClockTolerance, DeadlineBoundary, ReplyLowerBound, SenderBinding, TimeoutUsesToken,
+    ChoicesBesideFreetext, ClockTolerance, DeadlineBoundary, KindsAbsent, ReplyLowerBound,
+    SenderBinding, TimeoutUsesToken,
 };
 use super::rules::{Check, Guard};
 use super::state::{Confirmation, Phase};
@@ -169,14 +170,18 @@ impl StepSoFar<'_> {
     /// AAEP-6.5.5-2, AAEP-6.5.5-3; of several kinds any will do (AAEP-6.5.2-2).
     fn response_fits(&self, takes: Takes, response: Response) -> Result<(), Check> {
         let rules = self.model.rules;
+        let reading = self.model.reading;
         let is_string = response != Response::Number;
         let other_type = match takes {
-            Takes::Words | Takes::Choice => !is_string,
+            Takes::Words | Takes::Choice | Takes::ChoiceOrWords => !is_string,
+            Takes::Unlisted => reading.kinds_absent == KindsAbsent::Freetext && !is_string,
             // The first kind is yes_no, and a number is of the second.
             Takes::Several => is_string || rules.allow(Guard::TakesFirstKindOnly),
         };
         Check::Type.fails_if(other_type && rules.forbid(Guard::HonoursOtherType))?;
-        let no_choice = takes == Takes::Choice && response == Response::Word;
+        let bound = reading.choices_beside_freetext == ChoicesBesideFreetext::Bound;
+        let chooses = takes == Takes::Choice || bound && takes == Takes::ChoiceOrWords;
+        let no_choice = chooses && response == Response::Word;
         Check::Choice.fails_if(no_choice && rules.forbid(Guard::HonoursNoChoice))
     }
 }

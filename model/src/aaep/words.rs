@@ -212,7 +212,7 @@ impl Clarifies {
         default: false,
     };
 
-    /// Everything in 3 bits, from 1 to 6.
+    /// Everything in 4 bits, from 1 to 10; where no reading is told by it in 3.
     pub(super) const fn code(self) -> u64 {
         1 + (self.takes as u64) * 2 + self.default as u64
     }
@@ -227,13 +227,17 @@ pub enum Takes {
     Choice,
     /// `yes_no` and `numeric`: a boolean or a number.
     Several,
+    /// No kinds are listed. Asked only where a reading is told by it.
+    Unlisted,
+    /// `freetext` and `multiple_choice`. Asked only where a reading is told by it.
+    ChoiceOrWords,
 }
 
 impl Takes {
     /// A response that it takes. Of several kinds it is one of the last.
     pub const fn right(self) -> Response {
         match self {
-            Self::Words | Self::Choice => Response::Choice,
+            Self::Words | Self::Choice | Self::Unlisted | Self::ChoiceOrWords => Response::Choice,
             Self::Several => Response::Number,
         }
     }
@@ -241,8 +245,10 @@ impl Takes {
     /// The responses of which each comes to something else: the right one first.
     pub const fn tried(self) -> &'static [Response] {
         match self {
-            Self::Words => &[Response::Choice, Response::Number],
-            Self::Choice => &[Response::Choice, Response::Word, Response::Number],
+            Self::Words | Self::Unlisted => &[Response::Choice, Response::Number],
+            Self::Choice | Self::ChoiceOrWords => {
+                &[Response::Choice, Response::Word, Response::Number]
+            }
             Self::Several => &[Response::Number, Response::Word],
         }
     }
@@ -253,6 +259,8 @@ impl Takes {
             Self::Words => "any words",
             Self::Choice => "one of its choices",
             Self::Several => "a boolean or a number",
+            Self::Unlisted => "no kind listed",
+            Self::ChoiceOrWords => "any words or one of its choices",
         }
     }
 }

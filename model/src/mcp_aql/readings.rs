@@ -174,6 +174,7 @@ pub static PLACES: [Place; 10] = [
         name: "check-order",
         clauses: &["AQL-4.1-1", "AQL-4.3-1"],
         question: "A token has two faults: which of the checks comes first and gives the code?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -191,6 +192,7 @@ pub static PLACES: [Place; 10] = [
         name: "oracle",
         clauses: &["AQL-4.1-1", "AQL-6.3-2", "AQL-7.1-2"],
         question: "May the client tell by the code which check failed?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -212,6 +214,7 @@ pub static PLACES: [Place; 10] = [
         name: "multi-use",
         clauses: &["AQL-5.2-3", "AQL-5.4-1"],
         question: "May a token that is bound to no session have several uses?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -229,6 +232,7 @@ pub static PLACES: [Place; 10] = [
         name: "session-binding",
         clauses: &["AQL-5.4-1", "AQL-6.1-2"],
         question: "A call names a session and asks for one use: is its token bound to the session?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -246,6 +250,7 @@ pub static PLACES: [Place; 10] = [
         name: "ended-session",
         clauses: &["AQL-5.4-2"],
         question: "A call names a session that has ended: may a token be bound to it again?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -263,6 +268,7 @@ pub static PLACES: [Place; 10] = [
         name: "restarted-session",
         clauses: &["AQL-5.4-2", "AQL-5.5-1"],
         question: "The process comes back with its tokens: has the connection of a session ended?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -280,6 +286,7 @@ pub static PLACES: [Place; 10] = [
         name: "token-storage",
         clauses: &["AQL-6.2-1", "AQL-6.2-2", "AQL-7.3-1", "AQL-7.3-2"],
         question: "Where is kept what a token stands for: with the gatekeeper, or signed in the token itself?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -297,6 +304,7 @@ pub static PLACES: [Place; 10] = [
         name: "rating-at-redemption",
         clauses: &["AQL-5.1-1", "AQL-3.2-1", "AQL-4.1-4"],
         question: "An operation is rated higher than when its token was issued: does the token admit a call of it?",
+        with: None,
         open: false,
         choices: &[
             Choice {
@@ -314,6 +322,7 @@ pub static PLACES: [Place; 10] = [
         name: "purge-code",
         clauses: &["AQL-4.1-1", "AQL-4.1-2", "AQL-5.5-2"],
         question: "A token has expired and may have been purged: which code does it get?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -335,6 +344,7 @@ pub static PLACES: [Place; 10] = [
         name: "revoked-code",
         clauses: &["AQL-5.3-1", "AQL-7.1-2"],
         question: "Which code does a revoked token get?",
+        with: None,
         open: true,
         choices: &[
             Choice {

@@ -90,6 +90,7 @@ pub static PLACES: [Place; 5] = [
         name: "read-effect",
         clauses: &["PA-13", "PA-14"],
         question: "A call is proposed that only reads: does it pend?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -107,6 +108,7 @@ pub static PLACES: [Place; 5] = [
         name: "expiry-boundary",
         clauses: &["PA-7"],
         question: "Has an action expired at the very instant of its expires_at?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -124,6 +126,7 @@ pub static PLACES: [Place; 5] = [
         name: "expiry-absent",
         clauses: &["PA-1", "PA-7"],
         question: "A call is proposed without expires_at: when does it expire?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -145,6 +148,7 @@ pub static PLACES: [Place; 5] = [
         name: "deciders-absent",
         clauses: &["PA-2"],
         question: "Who may decide where the proposal names no deciders?",
+        with: None,
         open: true,
         choices: &[
             Choice {
@@ -162,6 +166,7 @@ pub static PLACES: [Place; 5] = [
         name: "in-doubt",
         clauses: &["PA-3", "PA-8", "PA-10"],
         question: "A crash comes after an action was released, and nobody knows whether it ran: is it run again?",
+        with: None,
         open: false,
         choices: &[
             Choice {

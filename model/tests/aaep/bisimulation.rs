@@ -57,6 +57,7 @@ fn label(action: Action) -> Label {
         | Action::Tick
         | Action::ServeTimer
         | Action::Cancel { .. }
+        | Action::Change { .. }
         | Action::EndSession { .. }
         | Action::Close { .. }
         | Action::CarryOut

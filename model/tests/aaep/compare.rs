@@ -1,13 +1,16 @@
 //! Ways to take a place that the text decides, each beside the default: the shortest runs that only one of them has.
 
 use countersign_model::aaep::AaepProtocol;
+use countersign_model::aaep::readings::Reading;
+use countersign_model::rules::Rules;
 
 use crate::common::compare::{both_ways, by, told};
-use crate::common::small;
 
 /// What the other way allows and the default does not, and what the default allows and the other way does not.
 fn shortest(assignment: &str) -> [Option<(usize, bool)>; 2] {
-    let [by_default, otherwise] = both_ways::<AaepProtocol>(&small(), &by(assignment));
+    let other = by::<AaepProtocol>(assignment);
+    let default = other.with(Rules::all(), Reading::default());
+    let [by_default, otherwise] = both_ways(&default, &other);
     [told(&otherwise), told(&by_default)]
 }
 
@@ -55,4 +58,23 @@ fn what_a_session_leaves_open_at_its_end_tells_aaep_a_3_1() {
     let by_way = |way| shortest(&format!("session-end-completes={way}"));
     assert_eq!(by_way("always"), [Some((5, true)); 2]);
     assert_eq!(by_way("never"), [Some((6, true)); 2]);
+}
+
+/// AAEP-6.1-1: the agent changes what it has asked about, and it is accepted. Whoever never changes it cannot be told apart.
+#[test]
+fn an_action_that_is_changed_while_it_is_asked_about_tells_aaep_6_1_1() {
+    let run = Some((6, true));
+    assert_eq!(shortest("action-binding=as-current"), [run, None]);
+}
+
+/// AAEP-6.5.5-2, AAEP-6.5.5-3, AAEP-A.5-2: questions that list no kinds, or two of which one is free text; one that nobody answers.
+#[test]
+fn what_a_clarification_leaves_open_tells_aaep_6_5_5_2() {
+    let all = [
+        "kinds-absent=freetext",
+        "choices-beside-freetext=bound",
+        "default-response-absent=waits",
+    ];
+    let steps = [6, 6, 5].map(|steps| [Some((steps, true)); 2]);
+    assert_eq!(all.map(shortest), steps);
 }

@@ -34,7 +34,7 @@ fn an_assignment_that_chooses_nothing_says_what_there_is_to_choose() {
         "unknown reading `late-replies`: expected one of late-reply, deadline-boundary, reply-lower-bound, \
          clock-tolerance, sender-binding, timeout-uses-token, cancellation-releases, session-end-cancels, \
          early-default-on-close, courtesy-notice, incapable-subscriptions, state-while-asked, accepted-then-cancelled, session-end-tells, \
-         session-end-completes"
+         session-end-completes, action-binding, kinds-absent, choices-beside-freetext, default-response-absent"
     );
     assert_eq!(
         message("late-reply=never"),

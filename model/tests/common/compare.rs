@@ -13,10 +13,13 @@ pub const LIMIT: Limit = Limit {
     pairs: 200_000,
 };
 
-/// The specification at `small` bounds, with one place taken as `name=value` says.
+/// The specification at `small` bounds, or at those that show it, with one place taken as `name=value` says.
 pub fn by<T: Modelled>(assignment: &str) -> Specification<T> {
     let reading = Specification::<T>::reading([assignment]).expect("it names a choice");
-    small::<T>().with(Rules::all(), reading)
+    let name = assignment.split('=').next();
+    let place = T::PLACES.iter().find(|place| Some(place.name) == name);
+    let with = place.and_then(|place| place.with);
+    small::<T>().showing(with).with(Rules::all(), reading)
 }
 
 /// What the first allows and not the second, and what the second and not the first.

@@ -33,7 +33,8 @@ pub fn table<T: Modelled>(steps: usize) -> String {
     for place in T::PLACES {
         for choice in &place.choices[1..] {
             let assignment = format!("{}={}", place.name, choice.value);
-            let model = small::<T>().with(Rules::all(), taken::<T>(&assignment));
+            let model = small::<T>().showing(place.with);
+            let model = model.with(Rules::all(), taken::<T>(&assignment));
             writeln!(text, "{assignment}").expect("a string can be written to");
             text.push_str(&broken(&breaks_within(&model, steps)));
         }

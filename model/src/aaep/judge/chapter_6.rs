@@ -7,7 +7,8 @@ use super::call::{
 use super::{Asked, Call, Ground, Look, Owes, Resolution, What};
 use crate::aaep::numbers::{DefaultRule, Numbers};
 use crate::aaep::readings::{
-    CancellationReleases, EarlyDefaultOnClose, LateReply, SessionEndCancels, SessionEndTells,
+    CancellationReleases, DefaultResponseAbsent, EarlyDefaultOnClose, LateReply, SessionEndCancels,
+    SessionEndTells,
 };
 use crate::judge::Kind;
 
@@ -498,7 +499,8 @@ impl Look<'_> {
             let (deadline, default) = (question.deadline, question.by_default());
             let ended = self.account.has_ended(question.session);
             let phase = question.phase;
-            if phase == Phase::Open && self.is_answered_by_claim(token) {
+            let goes_on = self.is_answered_by_claim(token) || !self.is_over_unanswered(token);
+            if phase == Phase::Open && goes_on {
                 continue;
             }
             match phase {
@@ -516,6 +518,15 @@ impl Look<'_> {
                 }
             }
         }
+    }
+
+    // AAEP-A.5-2: whether a question is over that nobody answers: by the reading `default-response-absent` no clarification that has no
+    // default is.
+    fn is_over_unanswered(&self, token: u32) -> bool {
+        let question = self.account.questions.get(&token);
+        let wanted = question.and_then(Question::wanted);
+        self.reading.default_response_absent == DefaultResponseAbsent::Nobody
+            || wanted.is_none_or(|wanted| wanted.default.is_some())
     }
 
     /// Nobody has answered: a question comes to its default.
@@ -635,7 +646,7 @@ impl Look<'_> {
                 EarlyDefaultOnClose::AsDefault => true,
                 EarlyDefaultOnClose::Never => false,
             };
-            if applies {
+            if applies && self.is_over_unanswered(token) {
                 let owes = if ended { Owes::Run } else { Owes::All };
                 self.default_applies(token, default, Cause::Closing, owes);
             } else if default != Verdict::Accept && !self.declared.waits_as_read {

@@ -11,6 +11,7 @@ use super::call::{Call, Event, Output, QuestionKind};
 use super::clarify::{AnsweredBy, Choice, Clarification, Clarify, Response, ResponseKind};
 use super::replies::Failed;
 use super::{Asked, Ground, Look, What};
+use crate::aaep::readings::{ChoicesBesideFreetext, KindsAbsent, Reading};
 use crate::judge::Kind;
 
 /// What a clarification takes for a response.
@@ -31,25 +32,31 @@ pub(super) enum Misfit {
 }
 
 impl Takes {
-    /// Where no kinds are given, any string, boolean or number will do.
-    fn new(kinds: Option<&[ResponseKind]>, choices: Option<&[Choice]>) -> Self {
-        let any = [
-            ResponseKind::Freetext,
-            ResponseKind::YesNo,
-            ResponseKind::Numeric,
-        ];
+    /// Where no kinds are given, any string, boolean or number will do; by the reading `kinds-absent` any string.
+    fn new(kinds: Option<&[ResponseKind]>, choices: Option<&[Choice]>, reading: Reading) -> Self {
+        let any: &[_] = match reading.kinds_absent {
+            KindsAbsent::Any => &[
+                ResponseKind::Freetext,
+                ResponseKind::YesNo,
+                ResponseKind::Numeric,
+            ],
+            KindsAbsent::Freetext => &[ResponseKind::Freetext],
+        };
         let choices = choices.unwrap_or_default().iter();
         Self {
-            kinds: kinds.unwrap_or(&any).iter().copied().collect(),
+            kinds: kinds.unwrap_or(any).iter().copied().collect(),
             choices: choices.map(|choice| choice.value).collect(),
         }
     }
 
-    // AAEP-6.5.2-1, AAEP-6.5.2-2: any of the kinds will do. AAEP-6.5.5-3: where only a choice can be a string, it is one of them.
-    pub(super) fn misfit_of(&self, response: Option<Response>) -> Option<Misfit> {
+    // AAEP-6.5.2-1, AAEP-6.5.2-2: any of the kinds will do. AAEP-6.5.5-3: where only a choice can be a string, it is one of them; by the
+    // reading `choices-beside-freetext` wherever it can be a choice.
+    pub(super) fn misfit_of(&self, response: Option<Response>, reading: Reading) -> Option<Misfit> {
         let takes = |kind| self.kinds.contains(&kind);
+        let bound = reading.choices_beside_freetext == ChoicesBesideFreetext::Bound;
+        let free = !(bound && takes(ResponseKind::MultipleChoice));
         let fits = match response {
-            Some(Response::Text(_)) if takes(ResponseKind::Freetext) => true,
+            Some(Response::Text(_)) if takes(ResponseKind::Freetext) && free => true,
             Some(Response::Text(text)) if takes(ResponseKind::MultipleChoice) => {
                 return (!self.choices.contains(&text)).then_some(Misfit::Choice);
             }
@@ -122,7 +129,11 @@ impl Look<'_> {
         };
         let wanted = Wanted {
             question: asked.question,
-            takes: Takes::new(asked.kinds.as_deref(), asked.choices.as_deref()),
+            takes: Takes::new(
+                asked.kinds.as_deref(),
+                asked.choices.as_deref(),
+                self.reading,
+            ),
             default: asked.default,
         };
         let about = About::Answer(Box::new(wanted));
@@ -139,7 +150,9 @@ impl Look<'_> {
 
     // AAEP-EV-5: the question shows the user what is asked.
     fn clarification_says_what_it_should(&mut self, asked: &Clarification, clarify: &Clarify) {
-        let kinds = |kinds: &Option<Vec<ResponseKind>>| Takes::new(kinds.as_deref(), None).kinds;
+        let reading = self.reading;
+        let kinds =
+            |kinds: &Option<Vec<ResponseKind>>| Takes::new(kinds.as_deref(), None, reading).kinds;
         let choices = |choices: &Option<Vec<Choice>>| -> BTreeSet<Choice> {
             choices.iter().flatten().copied().collect()
         };

@@ -251,7 +251,7 @@ impl Look<'_> {
                 let also = [also; 2];
                 fails.at("AAEP-6.3.4-6", also, "decides what is not allowed")
             }
-            About::Answer(wanted) => match wanted.takes.misfit_of(reply.response) {
+            About::Answer(wanted) => match wanted.takes.misfit_of(reply.response, self.reading) {
                 None => Ok(()),
                 Some(Misfit::Type) => {
                     let also = [&["AAEP-6.5.5-4", "AAEP-6.5.2-1", "AAEP-6.1-8"] as &[_]; 2];

@@ -11,7 +11,10 @@ use countersign_model::aaep::judge::{
     AnsweredBy, Body, Call, Choice, Clarify, Decision, Delivery, Flaw, Reply, Response,
     ResponseKind, State,
 };
-use countersign_model::aaep::readings::{CourtesyNotice, LateReply, Reading, TimeoutUsesToken};
+use countersign_model::aaep::readings::{
+    ChoicesBesideFreetext, CourtesyNotice, DefaultResponseAbsent, KindsAbsent, LateReply, Reading,
+    TimeoutUsesToken,
+};
 use countersign_model::judge::Kind;
 
 use Response::{Boolean, Number, Text};
@@ -428,4 +431,74 @@ fn each_session_has_its_own_question_aaep_a_9_2() {
     run.breaks("AAEP-6.1-7", |run| {
         run.steps[6].out[1] = answer(2, Some(TEXT), AnsweredBy::Reply);
     });
+}
+
+/// By the other readings a question that lists no kinds takes strings alone, and its choices bind every string.
+#[test]
+fn what_a_question_leaves_open_is_a_reading_aaep_6_5_5_2_and_aaep_6_5_5_3() {
+    let strings = Reading {
+        kinds_absent: KindsAbsent::Freetext,
+        ..Reading::SPECIFICATION
+    };
+    let bound = Reading {
+        choices_beside_freetext: ChoicesBesideFreetext::Bound,
+        ..Reading::SPECIFICATION
+    };
+    let unlisted = Clarify {
+        kinds: None,
+        ..question(1)
+    };
+    for (reading, clause, clarify, right, other) in [
+        (strings, "AAEP-6.5.5-2", unlisted, TEXT, Number(7)),
+        (
+            bound,
+            "AAEP-6.5.5-3",
+            of(&[MultipleChoice, Freetext]),
+            TEXT,
+            Text(9),
+        ),
+    ] {
+        let says_so = |response| {
+            let mut run = clarified(&clarify);
+            run.then(
+                1_000,
+                Call::Deliver(says(1, response, 0)),
+                answering(response),
+            );
+            run
+        };
+        says_so(right).conforms_by(reading);
+        says_so(other).conforms();
+        says_so(other).breaks_by(reading, clause, |_| {});
+        let mut ignored = says_so(other);
+        ignored.steps[3].out = vec![respond(0)];
+        ignored.conforms_by(reading);
+        ignored.breaks_by(Reading::SPECIFICATION, "AAEP-6.5.2-2", |_| {});
+    }
+}
+
+/// By the other reading a question without a default is not over at its timeout; where nobody is left who could answer, that leaves it
+/// blocked.
+#[test]
+fn what_becomes_of_a_question_without_a_default_is_a_reading_aaep_a_5_2() {
+    let waits = Reading {
+        default_response_absent: DefaultResponseAbsent::Waits,
+        ..Reading::SPECIFICATION
+    };
+    let mut run = clarified(&question(1));
+    run.then(TIMEOUT, Call::Tick, []);
+    run.conforms_by(waits);
+    run.breaks_by(Reading::SPECIFICATION, "AAEP-6.1-7", |_| {});
+    run.breaks_by(waits, "AAEP-6.1-8", |run| {
+        run.steps[3].out = unanswered(None)
+    });
+    run.then(TIMEOUT, unsubscribe(SUB), []);
+    let finding = run.breaks_by(waits, "AAEP-EV-11", |_| {});
+    assert_eq!(finding.kind, Kind::Guarantee);
+    let mut with_default = clarified(&Clarify {
+        default: Some(7),
+        ..question(1)
+    });
+    with_default.then(TIMEOUT, Call::Tick, unanswered(Some(7)));
+    with_default.conforms_by(waits);
 }

@@ -17,6 +17,7 @@ use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::compare::{Compared, apart};
 use countersign_model::judged::Limit;
+use countersign_model::numbers::taken;
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::miette;
@@ -196,7 +197,13 @@ fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification
     let (mut a, mut b) = (a.model::<T>()?, b.model::<T>()?);
     if settings.iter().all(|it| it.bounds.is_none()) {
         let left_out = a.rules.left_out().chain(b.rules.left_out());
-        for with in left_out.map(|guard| guard.row().with).collect::<Vec<_>>() {
+        let read = T::PLACES.iter().filter(|place| {
+            let [a, b] = [&a, &b].map(|it| taken(place.choices, &it.reading));
+            a != b
+        });
+        let read = read.map(|place| place.with);
+        let with = left_out.map(|guard| guard.row().with).chain(read);
+        for with in with.collect::<Vec<_>>() {
             (a, b) = (a.showing(with), b.showing(with));
         }
     }

@@ -30,7 +30,9 @@ Examples:
 
 What a way costs are the guarantees that it breaks: they are stated without any reading, so that
 they are the same for all ways. The default breaks none, as `check` shows. The others are searched
-for the shortest runs within the bounds, and as deep as the rules left out are by `ablate`.";
+for the shortest runs within the bounds, and as deep as the rules left out are by `ablate`. A place
+that does not show there is searched within those of the first preset that shows it: of aaep, what is
+about clarifications at clarify bounds.";
 
 /// The arguments of `countersign readings`.
 #[derive(Clone, Debug, clap::Args)]
@@ -199,13 +201,13 @@ fn ways<T: Modelled>(
         .flat_map(|place| place.choices.iter().enumerate().map(move |it| (*place, it)))
         .collect();
     let progress = Progress::of(all.len() as u64, &format!("{}: taking", T::NAME), "ways");
-    let costs = parallel::each(&all, &progress, |(_, (position, choice))| {
+    let costs = parallel::each(&all, &progress, |(place, (position, choice))| {
         if *position == 0 {
             return (Vec::new(), Vec::new());
         }
         let mut reading = model.reading;
         (choice.set)(&mut reading);
-        let taken = model.with(Rules::all(), reading);
+        let taken = model.showing(place.with).with(Rules::all(), reading);
         let mut broken = breaks_within(&taken, T::LONGEST);
         broken.sort_by_key(|property| property.steps.len());
         let argued = broken.iter().map(|it| Argued::of(&taken, &it.steps));
@@ -232,15 +234,15 @@ fn beside<T: Modelled>(
 ) -> Vec<Beside> {
     let all = places.iter().filter_map(|place| {
         let (default, others) = place.choices.split_first()?;
-        Some(others.iter().map(move |choice| (default, choice)))
+        Some(others.iter().map(move |choice| (place, default, choice)))
     });
-    let taken = |choice: &Choice<T::Reading>| {
+    let taken = |place: &Place<T::Reading>, choice: &Choice<T::Reading>| {
         let mut reading = model.reading;
         (choice.set)(&mut reading);
-        model.with(Rules::all(), reading)
+        model.showing(place.with).with(Rules::all(), reading)
     };
-    let beside = all.flatten().map(|(default, choice)| {
-        let [only_default, only_value] = both_ways(&taken(default), &taken(choice));
+    let beside = all.flatten().map(|(place, default, choice)| {
+        let [only_default, only_value] = both_ways(&taken(place, default), &taken(place, choice));
         Beside {
             default: default.value,
             value: choice.value,

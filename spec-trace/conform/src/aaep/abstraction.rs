@@ -214,6 +214,8 @@ fn clarification(
         Some([ResponseKind::Freetext]) => Takes::Words,
         Some([ResponseKind::MultipleChoice]) => Takes::Choice,
         Some([ResponseKind::YesNo, ResponseKind::Numeric]) => Takes::Several,
+        Some([ResponseKind::Freetext, ResponseKind::MultipleChoice]) => Takes::ChoiceOrWords,
+        None => Takes::Unlisted,
         _ => return Err(unexplained("AAEP-EV-5", "the kinds of response asked for")),
     };
     Ok(ProducerConfirmation {

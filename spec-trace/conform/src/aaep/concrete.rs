@@ -175,6 +175,7 @@ impl Environment {
             | Action::Decide { .. }
             | Action::Duplicate { .. }
             | Action::Lose { .. }
+            | Action::Change { .. }
             | Action::Forge(_)
             | Action::Tick
             | Action::CarryOut => None,
@@ -235,7 +236,7 @@ impl Environment {
         executor::Clarify {
             session_id: self.sessions[session.index()].clone(),
             question: Arc::clone(&self.questions[slot.map_or(0, Slot::index)]),
-            accepted_response_kinds: Some(kinds),
+            accepted_response_kinds: kinds,
             choices,
             timeout_seconds: u64::from(timeout),
             default_response: clarifies.default.then(|| DEFAULT_RESPONSE.into()),
@@ -346,18 +347,24 @@ impl Environment {
 }
 
 /// The kinds of response that a clarification takes, and what there is to choose from.
-pub fn taken(takes: Takes) -> (Vec<ResponseKind>, Option<Vec<Choice>>) {
+pub fn taken(takes: Takes) -> (Option<Vec<ResponseKind>>, Option<Vec<Choice>>) {
     let choice = |value: &str| Choice {
         value: value.to_owned(),
         label: format!("To the {value}"),
     };
+    let choices = || Some(CHOICES.map(choice).to_vec());
     match takes {
-        Takes::Words => (vec![ResponseKind::Freetext], None),
-        Takes::Choice => (
-            vec![ResponseKind::MultipleChoice],
-            Some(CHOICES.map(choice).to_vec()),
-        ),
-        Takes::Several => (vec![ResponseKind::YesNo, ResponseKind::Numeric], None),
+        Takes::Words => (Some(vec![ResponseKind::Freetext]), None),
+        Takes::Choice => (Some(vec![ResponseKind::MultipleChoice]), choices()),
+        Takes::Several => {
+            let kinds = vec![ResponseKind::YesNo, ResponseKind::Numeric];
+            (Some(kinds), None)
+        }
+        Takes::ChoiceOrWords => {
+            let kinds = vec![ResponseKind::Freetext, ResponseKind::MultipleChoice];
+            (Some(kinds), choices())
+        }
+        Takes::Unlisted => (None, None),
     }
 }
 

@@ -269,6 +269,8 @@ impl Names {
             Takes::Words => (1, 0),
             Takes::Choice => (4, 1),
             Takes::Several => (10, 0),
+            Takes::Unlisted => (0, 0),
+            Takes::ChoiceOrWords => (5, 1),
         };
         Clarified {
             place: self.session(session),
