@@ -147,15 +147,22 @@ pub fn judge_numbered(
     if !seen && report.records > 0 {
         return Err(no_message(&start, &report, places.as_ref()));
     }
-    if !seen && !start.trim_ascii().is_empty() {
+    if !seen {
+        tell_that_nothing_was_in_it(&start, &mut report);
+    }
+    Ok(Numbered { report, places })
+}
+
+/// A file that begins like this held not even what could be taken for a message.
+fn tell_that_nothing_was_in_it(start: &[u8], report: &mut LintReport) {
+    if !start.trim_ascii().is_empty() {
         report.damage.get_or_insert_with(|| report::Damage {
             line: 1,
             bytes: start.len() as u64,
-            message: NoMessage::of(&start, None).to_string(),
+            message: NoMessage::of(start, None).to_string(),
         });
         report.settle();
     }
-    Ok(Numbered { report, places })
 }
 
 /// What is said of a file that begins like this, with what is wrong with the first thing in it.
