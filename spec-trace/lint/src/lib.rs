@@ -50,7 +50,7 @@ use ahead::Read;
 use envelope::{NoMessage, Opened, Places, is_text, may_be_extension, may_be_ours};
 use place::Here;
 use record::{Fault, Record};
-use report::LintReport;
+use report::{LintReport, NotJudged};
 use selection::Selection;
 use stream::{Linter, Settings};
 
@@ -115,6 +115,12 @@ impl Numbered {
         let Self { mut report, places } = self;
         if let Some(places) = places {
             report.tell_places(&places, replies);
+            let left_out = places.left_out.into_iter().map(|reason| NotJudged {
+                clause: "AAEP-EV-1",
+                reason,
+                owed: false,
+            });
+            report.not_judged.extend(left_out);
         }
         report
     }

@@ -183,14 +183,14 @@ impl Read for Pieces {
 fn followed(
     file: &[u8],
     envelope: Envelope,
-    sizes: &[usize],
+    sizes: Vec<usize>,
 ) -> (Followed<'static>, Arc<AtomicUsize>) {
     let come: Arc<AtomicUsize> = Arc::default();
     let line = file.iter().position(|it| *it == b'\n');
     let (start, rest) = file.split_at(line.map_or(file.len(), |it| it + 1));
     let pieces = Pieces {
         rest: io::Cursor::new(rest.to_vec()),
-        sizes: sizes.to_vec().into_iter().cycle(),
+        sizes: sizes.into_iter().cycle(),
         come: Arc::clone(&come),
     };
     come.store(start.len(), Ordering::Relaxed);
@@ -217,7 +217,7 @@ proptest! {
         }
         let opened = Opened::new(&*file, &how(envelope));
         let whole = judge_opened(opened, ("a", ""), Settings::default(), &Selection::default());
-        let (mut followed, _) = followed(&file, envelope, &sizes);
+        let (mut followed, _) = followed(&file, envelope, sizes);
         let mut found = Vec::new();
         while let Some(more) = followed.advance(|| false).expect("it can be read") {
             found.extend(more);
@@ -252,7 +252,7 @@ fn what_is_followed_in_an_envelope_is_told_as_soon_as_it_is_there() {
             file += &in_envelope(line, envelope);
             ends.push(file.len());
         }
-        let (mut followed, come) = followed(file.as_bytes(), envelope, &[1]);
+        let (mut followed, come) = followed(file.as_bytes(), envelope, vec![1]);
         let mut told = 0;
         for end in ends {
             let found = followed.advance(|| false).expect("it can be read");
