@@ -380,6 +380,9 @@ fn a_message_that_a_log_cuts_into_parts_is_put_together() {
     assert_eq!(found.violations[0].line, 3 * plain.violations[0].line - 2);
 }
 
+/// A line of a log: what stands in it, and on which output.
+type Entry = fn(&str, &str) -> String;
+
 /// What a program writes on its other output comes between the parts, in parts itself.
 #[test]
 fn the_parts_of_one_output_are_put_together_whatever_comes_between_on_the_other() {
@@ -392,7 +395,7 @@ fn the_parts_of_one_output_are_put_together_whatever_comes_between_on_the_other(
             part.trim_end()
         )
     };
-    let put = |entry: &dyn Fn(&str, &str) -> String, between: [&str; 2]| {
+    let put = |entry: Entry, between: [&str; 2]| {
         let lines = text.split_inclusive('\n').map(|line| {
             let (first, rest) = line.split_at(40);
             let parts = [
@@ -406,7 +409,7 @@ fn the_parts_of_one_output_are_put_together_whatever_comes_between_on_the_other(
         judged(lines.collect::<String>().as_bytes())
     };
     let plain = lint(text.as_bytes(), "a").expect("memory can be read");
-    let entries: [&dyn Fn(&str, &str) -> String; 2] = [&docker, &cri];
+    let entries: [Entry; 2] = [docker, cri];
     for entry in entries {
         let other = ["{\"type\":\"acme:", "other\"}\n"];
         let found = put(entry, other);
