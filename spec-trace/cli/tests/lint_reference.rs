@@ -245,6 +245,7 @@ fn tied_recorders() -> impl Strategy<Value = Recorder> {
         ahead: 0,
         replies: true,
         statuses: true,
+        senders: false,
         ids,
     })
 }
@@ -320,6 +321,20 @@ proptest! {
         let run = played(&moves, Recorder { statuses: false, ..recorder });
         let report = run.report();
         prop_assert_eq!(places(&report.violations), [], "{}", run.lines.join("\n"));
+    }
+
+    /// AAEP-6.3.4-5, AAEP-6.8-4, AAEP-6.1-3, AAEP-A.4-3: nor where the record says of each reply whether its sender counts.
+    #[test]
+    fn the_reference_is_not_accused_where_senders_are_recorded(
+        moves in prop::collection::vec(moves(), 0..40),
+        recorder in recorders(),
+        statuses in any::<bool>(),
+    ) {
+        let recorder = Recorder { wraps: true, statuses, senders: true, ..recorder };
+        let run = played(&moves, recorder);
+        let report = run.report();
+        prop_assert_eq!(places(&report.violations), [], "{}", run.lines.join("\n"));
+        prop_assert_eq!(undeserved(&report, &moves, recorder), [], "{}", run.lines.join("\n"));
     }
 
     /// AAEP-A.9-1, AAEP-EV-8, AAEP-A.6-2, AAEP-6.1-7: nor is it when another agent asks, writes and calls tools in its session.

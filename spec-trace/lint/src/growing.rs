@@ -17,7 +17,7 @@ use crate::place::Shift;
 use crate::report::LintReport;
 use crate::selection::Selection;
 use crate::stream::{Linter, Settings, Standing};
-use crate::{Numbered, Reading, ahead, no_message};
+use crate::{Numbered, Reading, ahead, no_message, tell_that_nothing_was_in_it};
 
 /// A stream of our format (JSON Lines) that is judged as it comes.
 ///
@@ -215,6 +215,8 @@ pub struct Followed<'a> {
     growing: Growing,
     messages: Messages<'a>,
     start: Vec<u8>,
+    /// Whether only the reading of it has ended.
+    is_broken_off: bool,
 }
 
 impl<'a> Followed<'a> {
@@ -225,6 +227,7 @@ impl<'a> Followed<'a> {
             growing: Growing::new(settings, selection),
             messages,
             start,
+            is_broken_off: false,
         }
     }
 
@@ -239,11 +242,12 @@ impl<'a> Followed<'a> {
         is_broken_off: impl Fn() -> bool,
     ) -> io::Result<Option<Vec<Finding>>> {
         let shift = self.messages.next_shift()?;
+        self.is_broken_off = is_broken_off();
         let Some(shift) = shift else {
             return Ok(None);
         };
         let line = self.messages.line_read();
-        if matches!(line, Line::Whole { ended: false, .. }) && is_broken_off() {
+        if matches!(line, Line::Whole { ended: false, .. }) && self.is_broken_off {
             return Ok(None);
         }
         let mut found = self.growing.take(line, shift);
@@ -261,10 +265,13 @@ impl<'a> Followed<'a> {
     /// There is something in it, and nothing that could be a message of the protocol.
     pub fn finish(self, file: &str) -> Result<LintReport, NoMessage> {
         let seen = self.growing.seen;
-        let report = self.growing.finish(file);
+        let mut report = self.growing.finish(file);
         if !seen && report.records > 0 {
             let places = Some(self.messages.places());
             return Err(no_message(&self.start, &report, places));
+        }
+        if !seen && !self.is_broken_off {
+            tell_that_nothing_was_in_it(&self.start, &mut report);
         }
         let places = Some(self.messages.into_places());
         Ok(Numbered { report, places }.told(""))

@@ -50,7 +50,7 @@ use ahead::Read;
 use envelope::{NoMessage, Opened, Places, is_text, may_be_extension, may_be_ours};
 use place::Here;
 use record::{Fault, Record};
-use report::LintReport;
+use report::{LintReport, NotJudged};
 use selection::Selection;
 use stream::{Linter, Settings};
 
@@ -115,6 +115,12 @@ impl Numbered {
         let Self { mut report, places } = self;
         if let Some(places) = places {
             report.tell_places(&places, replies);
+            let left_out = places.left_out.into_iter().map(|reason| NotJudged {
+                clause: "AAEP-EV-1",
+                reason,
+                owed: false,
+            });
+            report.not_judged.extend(left_out);
         }
         report
     }
@@ -147,15 +153,22 @@ pub fn judge_numbered(
     if !seen && report.records > 0 {
         return Err(no_message(&start, &report, places.as_ref()));
     }
-    if !seen && !start.trim_ascii().is_empty() {
+    if !seen {
+        tell_that_nothing_was_in_it(&start, &mut report);
+    }
+    Ok(Numbered { report, places })
+}
+
+/// A file that begins like this held not even what could be taken for a message.
+fn tell_that_nothing_was_in_it(start: &[u8], report: &mut LintReport) {
+    if !start.trim_ascii().is_empty() {
         report.damage.get_or_insert_with(|| report::Damage {
             line: 1,
             bytes: start.len() as u64,
-            message: NoMessage::of(&start, None).to_string(),
+            message: NoMessage::of(start, None).to_string(),
         });
         report.settle();
     }
-    Ok(Numbered { report, places })
 }
 
 /// What is said of a file that begins like this, with what is wrong with the first thing in it.

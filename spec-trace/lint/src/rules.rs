@@ -162,7 +162,7 @@ pub const IRREVERSIBLE_UNACCEPTED: Rule =
 pub const DEFAULT_RAN: Rule = absence("AAEP-6.9-5", &["AAEP-A.7.4-1", "AAEP-A.8-4"]);
 /// A reversible call that names a confirmation which was not accepted yet.
 pub const UNACCEPTED: Rule = absence("AAEP-6.1-1", &["AAEP-6.1-5"]);
-/// Two calls and one acceptance.
+/// Two calls and one acceptance. Where the reply had to be ignored, nothing was used twice: each call breaks what that reply does.
 pub const CALLED_TWICE: Rule = absence("AAEP-6.3.5-1", &["AAEP-6.1-1", "AAEP-6.9-2"]);
 /// A call after a reply that breaks the schema, and no other.
 pub const HONOURED_MALFORMED: Rule = absence("AAEP-6.3.4-1", &["AAEP-6.3.4-7", "AAEP-6.1-1"]);

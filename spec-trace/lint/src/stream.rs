@@ -436,14 +436,14 @@ impl Linter {
             &mut self.shared.unseen
         };
         let mut findings = chosen.take_findings();
-        let mut withheld = std::mem::take(&mut chosen.withheld);
+        let withheld = chosen.take_withheld();
         let tied = std::mem::take(&mut chosen.tied);
         findings.extend(self.shared.notes.take_findings());
-        withheld.append(&mut self.shared.notes.withheld);
+        let withheld: Vec<_> = withheld.chain(self.shared.notes.take_withheld()).collect();
         findings.sort_by_key(|finding| finding.line);
         let findings = with_consequences(findings);
         let mut not_judged = self.owed();
-        not_judged.append(&mut withheld);
+        not_judged.extend(withheld);
         let owed = not_judged.iter().any(|it| it.owed);
         not_judged.extend(self.gaps());
         not_judged.extend(self.without_replies());

@@ -380,6 +380,52 @@ fn a_message_that_a_log_cuts_into_parts_is_put_together() {
     assert_eq!(found.violations[0].line, 3 * plain.violations[0].line - 2);
 }
 
+/// A line of a log: what stands in it, and on which output.
+type Entry = fn(&str, &str) -> String;
+
+/// What a program writes on its other output comes between the parts, in parts itself.
+#[test]
+fn the_parts_of_one_output_are_put_together_whatever_comes_between_on_the_other() {
+    let text = invalid(UNASKED);
+    let docker = |part: &str, output: &str| format!("{}\n", json!({"log": part, "stream": output}));
+    let cri = |part: &str, output: &str| {
+        let tag = if part.ends_with('\n') { "F" } else { "P" };
+        format!(
+            "2030-01-01T00:00:00.1Z {output} {tag} {}\n",
+            part.trim_end()
+        )
+    };
+    let put = |entry: Entry, between: [&str; 2]| {
+        let lines = text.split_inclusive('\n').map(|line| {
+            let (first, rest) = line.split_at(40);
+            let parts = [
+                (first, "stdout"),
+                (between[0], "stderr"),
+                (rest, "stdout"),
+                (between[1], "stderr"),
+            ];
+            parts.map(|(part, output)| entry(part, output)).concat()
+        });
+        judged(lines.collect::<String>().as_bytes())
+    };
+    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+    let entries: [Entry; 2] = [docker, cri];
+    for entry in entries {
+        let other = ["{\"type\":\"acme:", "other\"}\n"];
+        let found = put(entry, other);
+        let (verdict, violations, warnings, records) = said(&plain);
+        assert_eq!(said(&found), (verdict, violations, warnings, 2 * records));
+        assert_eq!(found.violations[0].line, 4 * plain.violations[0].line - 3);
+        // Of what is not ended the beginning is told, of either output.
+        let torn = ["{\"type\":\"acme:other\"}\n", "{\"to"];
+        let found = put(entry, torn);
+        assert_eq!(
+            found.violations.last().map(|it| it.clause),
+            Some("AAEP-EV-1")
+        );
+    }
+}
+
 /// Values that break off take nothing of what follows with them.
 #[test]
 fn a_value_that_is_torn_ends_where_the_next_begins() {
@@ -470,6 +516,68 @@ fn an_archive_holds_replies_with_their_status_and_time() {
     // Turned away, it accepts nothing.
     let refused = judged(archive(403).as_bytes());
     assert_eq!(refused.verdict, Verdict::Violating);
+}
+
+/// AAEP-EV-1: an answer is passed over in silence only where no event can stand in it.
+#[test]
+fn an_archive_says_which_answers_were_passed_over() {
+    let text = invalid(UNASKED);
+    let lines: Vec<&str> = text.lines().collect();
+    let answer = |content: Value| json!({"response": {"status": 200, "content": content}});
+    let said_of = |contents: &[Value]| {
+        let stream = json!({"mimeType": "text/event-stream", "text": sse(&lines)});
+        let entries = [&[stream], contents].concat().into_iter().map(answer);
+        let archive = json!({"log": {"entries": entries.collect::<Vec<_>>()}});
+        let report = judged(format!("\n{archive}").as_bytes());
+        let passed_over = report
+            .not_judged
+            .iter()
+            .filter(|it| it.clause == "AAEP-EV-1");
+        let passed_over = passed_over.map(|it| it.reason.clone()).collect::<Vec<_>>();
+        (report.verdict, passed_over)
+    };
+    let events = format!("<pre>{}</pre>", lines.join("\n"));
+    let deeper = format!("{{\"events\":[{}]}}", lines.join(","));
+    for (contents, told) in [
+        (vec![], None),
+        (
+            vec![json!({"mimeType": "text/html", "text": "<p>aaep:agent.</p>"})],
+            None,
+        ),
+        (
+            vec![json!({"mimeType": "text/event-stream", "text": ""})],
+            None,
+        ),
+        (
+            vec![
+                json!({"mimeType": "text/html", "text": events}),
+                json!({"text": events}),
+            ],
+            Some(
+                "2 of the answers in the archive hold what looks like events, and are neither streams nor JSON events, first on line 2 (text/html)",
+            ),
+        ),
+        (
+            vec![json!({"text": BASE64_STANDARD.encode(&events), "encoding": "base64"})],
+            Some("(no type)"),
+        ),
+        (
+            vec![json!({"mimeType": "application/json", "text": deeper})],
+            Some("1 of the answers"),
+        ),
+        (
+            vec![json!({"mimeType": "text/event-stream", "size": 0})],
+            Some("without a body"),
+        ),
+    ] {
+        let (verdict, found) = said_of(&contents);
+        assert_eq!(verdict, Verdict::Violating);
+        assert_eq!(found.len(), usize::from(told.is_some()), "{found:?}");
+        assert!(
+            found.iter().all(|it| it.contains(told.unwrap_or_default())),
+            "{found:?}"
+        );
+    }
 }
 
 /// Whatever the stream: an answer waits for the requests that came between its events.

@@ -1,16 +1,23 @@
 //! A stream that is judged while it grows: what is told is final, and the end is what the whole stream gets at once.
 
 use std::fs;
+use std::io::{self, BufReader, Read};
+use std::iter::Cycle;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::vec::IntoIter;
 
+use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
 use countersign_lint::finding::Finding;
-use countersign_lint::growing::Growing;
-use countersign_lint::judge;
+use countersign_lint::growing::{Followed, Growing};
 use countersign_lint::report::LintReport;
 use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
+use countersign_lint::{judge, judge_opened};
 use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::sample::{Index, select};
+use serde_json::json;
 
 /// All recorded streams, with one that is torn, one without replies and one with lines that are none.
 fn streams() -> Vec<Vec<u8>> {
@@ -70,6 +77,23 @@ fn in_pieces(stream: &[u8], selection: &Selection, sizes: &[usize]) -> (Vec<Find
     (found, growing.finish("a"))
 }
 
+/// Everything that was told stands in the report, once.
+fn are_listed(found: &[Finding], whole: &LintReport) -> Result<(), TestCaseError> {
+    let mut listed: Vec<&Finding> = whole.violations.iter().chain(&whole.warnings).collect();
+    for finding in found {
+        let same =
+            |it: &&Finding| told(it) == told(finding) && it.message.starts_with(&finding.message);
+        let at = listed.iter().position(same);
+        prop_assert!(
+            at.is_some(),
+            "{:?} was told, and is not in the report",
+            finding
+        );
+        listed.swap_remove(at.unwrap_or_default());
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn what_is_told_is_final_and_the_end_is_that_of_the_whole_however_it_is_cut(
@@ -84,15 +108,7 @@ proptest! {
         let whole = at_once(&stream, &selection);
         let (found, report) = in_pieces(&stream, &selection, &sizes);
         prop_assert_eq!(report.to_json(), whole.to_json());
-        let mut listed: Vec<&Finding> = whole.violations.iter().chain(&whole.warnings).collect();
-        for finding in &found {
-            let same = |it: &&Finding| {
-                told(it) == told(finding) && it.message.starts_with(&finding.message)
-            };
-            let at = listed.iter().position(same);
-            prop_assert!(at.is_some(), "{:?} was told, and is not in the report", finding);
-            listed.swap_remove(at.unwrap_or_default());
-        }
+        are_listed(&found, &whole)?;
         // Byte by byte no more and no less is told.
         if stream.len() < 20_000 {
             let (byte_by_byte, _) = in_pieces(&stream, &selection, &[1]);
@@ -102,6 +118,148 @@ proptest! {
             other.sort();
             prop_assert_eq!(one, other);
         }
+    }
+}
+
+/// The envelopes that are read line by line.
+const BY_LINE: [Envelope; 5] = [
+    Envelope::Sse,
+    Envelope::Docker,
+    Envelope::Cri,
+    Envelope::CloudEvents,
+    Envelope::Jsonl,
+];
+
+/// One message as such a file holds it; of our own format what a mapping leads to.
+fn in_envelope(line: &str, envelope: Envelope) -> String {
+    match envelope {
+        Envelope::Sse => format!("event: message\nid: 7\ndata: {line}\n\n"),
+        Envelope::Docker => {
+            let log = json!({"log": format!("{line}\n"), "stream": "stdout", "time": "2030-01-01T00:00:00Z"});
+            format!("{log}\n")
+        }
+        Envelope::Cri => {
+            let mut middle = line.len() / 2;
+            while !line.is_char_boundary(middle) {
+                middle -= 1;
+            }
+            let (first, last) = line.split_at(middle);
+            let head = "2030-01-01T00:00:00.1Z stdout";
+            format!("{head} P {first}\n{head} F {last}\n")
+        }
+        Envelope::CloudEvents => {
+            format!(
+                "{{\"specversion\":\"1.0\",\"type\":\"x\",\"id\":\"1\",\"source\":\"/\",\"data\":{line}}}\n"
+            )
+        }
+        Envelope::Jsonl | Envelope::Json | Envelope::Har => format!("{{\"m\":{line}}}\n"),
+    }
+}
+
+fn how(envelope: Envelope) -> How {
+    let mapping = Mapping::parse("message = \"/m\"").expect("a mapping");
+    How {
+        from: Some(envelope),
+        mapping: (envelope == Envelope::Jsonl).then_some(mapping),
+    }
+}
+
+/// What comes piece by piece, and how much of it has.
+struct Pieces {
+    rest: io::Cursor<Vec<u8>>,
+    sizes: Cycle<IntoIter<usize>>,
+    come: Arc<AtomicUsize>,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.sizes.next().unwrap_or(1).min(buffer.len());
+        let read = self.rest.read(&mut buffer[..size])?;
+        self.come.fetch_add(read, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+fn followed(
+    file: &[u8],
+    envelope: Envelope,
+    sizes: Vec<usize>,
+) -> (Followed<'static>, Arc<AtomicUsize>) {
+    let come: Arc<AtomicUsize> = Arc::default();
+    let line = file.iter().position(|it| *it == b'\n');
+    let (start, rest) = file.split_at(line.map_or(file.len(), |it| it + 1));
+    let pieces = Pieces {
+        rest: io::Cursor::new(rest.to_vec()),
+        sizes: sizes.into_iter().cycle(),
+        come: Arc::clone(&come),
+    };
+    come.store(start.len(), Ordering::Relaxed);
+    let opened = Opened::begun(start.to_vec(), BufReader::new(pieces), &how(envelope));
+    let followed = Followed::new(opened, Settings::default(), Selection::default());
+    (followed, come)
+}
+
+proptest! {
+    /// The same in other envelopes, wherever they are cut and wherever they end.
+    #[test]
+    fn what_is_followed_in_an_envelope_ends_as_the_whole_however_it_comes(
+        stream in select(streams()),
+        envelope in select(BY_LINE.to_vec()),
+        sizes in prop::collection::vec(1_usize..3_000, 1..8),
+        torn in prop::option::of(any::<Index>()),
+    ) {
+        let text = String::from_utf8_lossy(&stream);
+        let is_value = |line: &&str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+        let lines = text.lines().filter(is_value);
+        let mut file: Vec<u8> = lines.flat_map(|line| in_envelope(line, envelope).into_bytes()).collect();
+        if let Some(torn) = torn {
+            file.truncate(torn.index(file.len()));
+        }
+        let opened = Opened::new(&*file, &how(envelope));
+        let whole = judge_opened(opened, ("a", ""), Settings::default(), &Selection::default());
+        let (mut followed, _) = followed(&file, envelope, sizes);
+        let mut found = Vec::new();
+        while let Some(more) = followed.advance(|| false).expect("it can be read") {
+            found.extend(more);
+        }
+        match (followed.finish("a"), whole) {
+            (Ok(mut report), Ok(mut whole)) => {
+                if whole.records == 0 {
+                    // That there is nothing is said, but of how much.
+                    let all = [&mut report, &mut whole];
+                    let [one, other] = all.map(|it| it.damage.take().is_some());
+                    prop_assert_eq!(one, other);
+                }
+                prop_assert_eq!(report.to_json(), whole.to_json());
+                are_listed(&found, &whole)?;
+            }
+            (Err(one), Err(other)) => prop_assert_eq!(one.to_string(), other.to_string()),
+            (one, other) => prop_assert!(false, "{:?} {:?}", one.is_ok(), other.is_ok()),
+        }
+    }
+}
+
+/// AAEP-A.8-4: in an envelope, too, a fault is told before anything behind its message has come.
+#[test]
+fn what_is_followed_in_an_envelope_is_told_as_soon_as_it_is_there() {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/several");
+    let stream = fs::read_to_string(traces.join("a22-two-calls-and-the-wrong-token.jsonl"));
+    let stream = stream.expect("a stream");
+    for envelope in BY_LINE {
+        let mut file = String::new();
+        let mut ends = Vec::new();
+        for line in stream.lines() {
+            file += &in_envelope(line, envelope);
+            ends.push(file.len());
+        }
+        let (mut followed, come) = followed(file.as_bytes(), envelope, vec![1]);
+        let mut told = 0;
+        for end in ends {
+            let found = followed.advance(|| false).expect("it can be read");
+            told += found.expect("a message").len();
+            assert_eq!(come.load(Ordering::Relaxed), end, "{envelope:?}");
+        }
+        assert!(told > 0);
     }
 }
 

@@ -36,7 +36,7 @@ Examples:
   countersign lint captures/ --write-baseline known.json
   countersign lint captures/ --baseline known.json     fails on what is new
   countersign lint captures/ --format sarif --redact > lint.sarif
-  curl -N https://agent.example/events | countersign lint -   server-sent events
+  curl -N https://agent.example/events | countersign lint --follow -   server-sent events, live
   countersign lint capture.har                         events and replies of an HTTP archive
   countersign lint events.sse --replies-from replies.jsonl
   countersign lint app.log --message /payload --time /ts   messages within JSON of one's own

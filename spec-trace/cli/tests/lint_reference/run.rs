@@ -86,6 +86,10 @@ pub enum Fault {
 }
 
 /// Who wrote the stream down.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own"
+)]
 #[derive(Debug, Clone, Copy)]
 pub struct Recorder {
     /// With the time of receipt, or the bare messages.
@@ -96,6 +100,8 @@ pub struct Recorder {
     /// Whether it notes what the transport answered: else nothing tells a stranger's reply, or that of a subscription that
     /// is closed, from another.
     pub statuses: bool,
+    /// Whether it notes with each reply that it wraps what is known of its sender.
+    pub senders: bool,
     pub ids: Ids,
 }
 
@@ -263,6 +269,7 @@ pub fn recorders() -> impl Strategy<Value = Recorder> {
             ahead,
             replies,
             statuses: true,
+            senders: false,
             ids,
         })
 }
@@ -425,15 +432,21 @@ impl Run {
             wraps,
             replies,
             statuses,
+            senders,
             ..
         } = self.recorder;
         if replies && (wraps || status == 204 || !statuses) {
-            let line = if wraps && !statuses {
+            let line = if wraps {
                 let at = moment(self.now + self.recorder.ahead);
-                json!({"dir": "in", "at": at, "message": message})
-            } else if wraps {
-                let at = moment(self.now + self.recorder.ahead);
-                json!({"dir": "in", "at": at, "message": message, "http_status": status})
+                let mut record = json!({"dir": "in", "at": at, "message": message});
+                if statuses {
+                    record["http_status"] = json!(status);
+                }
+                if senders {
+                    let counts = status == 204;
+                    record["sender"] = json!(if counts { "known" } else { "stranger" });
+                }
+                record
             } else {
                 message
             };

@@ -9,6 +9,7 @@ use std::io::{self, BufRead, Cursor, Read};
 use std::ops::Range;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -151,6 +152,10 @@ struct Waiting {
 struct Answer {
     frames: Boxed<'static>,
     is_stream: bool,
+    /// Of which type it says that it is.
+    kind: Option<String>,
+    /// Whether a value in it was passed over that may hold events.
+    has_unread: bool,
     /// The line of the archive.
     line: u64,
     /// Of the latest message so far.
@@ -171,6 +176,7 @@ impl Answer {
                 // That the body ends there does not say that the archive does.
                 return Some(in_archive(message.bytes, self.line));
             }
+            self.has_unread |= may_hold_events(&message.bytes);
         }
         None
     }
@@ -183,10 +189,44 @@ fn is_event(value: &[u8]) -> bool {
     heads.iter().any(|head| name.starts_with(head))
 }
 
+/// Answers that were passed over although messages may stand in them.
+#[derive(Default)]
+struct LeftOut {
+    count: u64,
+    /// The line of the first, and of what type it says that it is.
+    first: Option<(u64, String)>,
+}
+
+impl LeftOut {
+    fn add(&mut self, line: u64, kind: Option<&str>) {
+        self.count += 1;
+        let kind = || kind.unwrap_or("no type").to_owned();
+        self.first.get_or_insert_with(|| (line, kind()));
+    }
+
+    fn told(&self, why: &str) -> Option<String> {
+        let (line, kind) = self.first.as_ref()?;
+        let count = self.count;
+        Some(format!(
+            "{count} of the answers in the archive {why}, first on line {line} ({kind}): what they hold is not judged"
+        ))
+    }
+}
+
+/// Whether events may stand in an answer: both the name of one and its id, of whatever else it consists.
+fn may_hold_events(body: &[u8]) -> bool {
+    let has = |sign| memmem::find(body, sign).is_some();
+    has(b"aaep:agent.") && has(b"evt_")
+}
+
 /// Reads messages one by one.
 pub struct Har<R> {
     entries: Values<R>,
     entry: Message,
+    /// Answers that are neither streams nor JSON, or hold their events deeper.
+    unread: LeftOut,
+    /// Streams of which the archive has no body.
+    without_body: LeftOut,
     /// What waits, by time and by where it stands.
     waiting: BTreeMap<(Option<Timestamp>, u64), Waiting>,
     count: u64,
@@ -203,6 +243,8 @@ impl<R: BufRead> Har<R> {
         Self {
             entries: Values::new(input, path, LONGEST_ENTRY),
             entry: Message::default(),
+            unread: LeftOut::default(),
+            without_body: LeftOut::default(),
             waiting: BTreeMap::new(),
             count: 0,
             reached: None,
@@ -223,10 +265,14 @@ impl<R: BufRead> Har<R> {
     /// Takes the next message out of an answer, if it has one.
     fn wait_for(&mut self, mut answer: Answer, place: u64) {
         let is_alone = self.is_over && self.waiting.is_empty();
-        if let Some(message) = answer.next(is_alone) {
-            let key = (answer.time, place);
-            let answer = Some(answer);
-            self.waiting.insert(key, Waiting { message, answer });
+        match answer.next(is_alone) {
+            Some(message) => {
+                let key = (answer.time, place);
+                let answer = Some(answer);
+                self.waiting.insert(key, Waiting { message, answer });
+            }
+            None if answer.has_unread => self.unread.add(answer.line, answer.kind.as_deref()),
+            None => {}
         }
     }
 
@@ -279,15 +325,25 @@ impl<R: BufRead> Har<R> {
         let answer = &entry.response.content;
         let whole = |place: &Range<usize>| sent(&bytes[place.clone()], answer.is_base64());
         let answered_with = || whole(&answered).unwrap_or_else(|text| text);
-        if let Some(record) = record_of(&entry, &asked, started.is_some(), answered_with) {
+        let record = record_of(&entry, &asked, started.is_some(), answered_with);
+        let is_of_reply = record.is_some();
+        if let Some(record) = record {
             // Where the archive does not say when, the reply itself does.
             let time = started.or_else(|| time_of(&record));
             self.wait(time, in_archive(record, asked_at));
         }
         let is_stream = answer.is_stream();
+        let kind = answer.kind.clone();
+        if is_stream && answer.text.is_none() {
+            self.without_body.add(answered_at, kind.as_deref());
+        }
+        let mut may_hold = may_hold_events(&bytes[answered.clone()]);
         let mut input: Input<'static> = if answer.is_base64() {
             match whole(&answered) {
-                Ok(body) => Box::new(Cursor::new(body)),
+                Ok(body) => {
+                    may_hold = may_hold_events(&body);
+                    Box::new(Cursor::new(body))
+                }
                 Err(_) if is_stream => {
                     let why =
                         "the entry cannot be read: its event stream is not base64, as it says";
@@ -306,11 +362,17 @@ impl<R: BufRead> Har<R> {
         } else if matches!(first.first(), Some(b'{' | b'[')) {
             Box::new(Values::new(input, Vec::new(), LONGEST_ENTRY))
         } else {
+            // What a reply was answered with is judged with it.
+            if may_hold && !is_of_reply {
+                self.unread.add(answered_at, kind.as_deref());
+            }
             return;
         };
         let answer = Answer {
             frames,
             is_stream,
+            kind,
+            has_unread: false,
             line: answered_at,
             time: started,
         };
@@ -397,5 +459,16 @@ impl<R: BufRead> Frames for Har<R> {
 
     fn bytes(&self) -> u64 {
         self.entries.bytes()
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        let unread = "hold what looks like events, and are neither streams nor JSON events";
+        let without_body =
+            "are event streams without a body, as browsers keep those of EventSource";
+        let told = [
+            self.unread.told(unread),
+            self.without_body.told(without_body),
+        ];
+        told.into_iter().flatten().collect()
     }
 }

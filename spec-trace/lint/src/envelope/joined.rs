@@ -107,4 +107,8 @@ impl Frames for Joined<'_> {
     fn bytes(&self) -> u64 {
         self.events.frames.bytes()
     }
+
+    fn left_out(&self) -> Vec<String> {
+        self.events.frames.left_out()
+    }
 }

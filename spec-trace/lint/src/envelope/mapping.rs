@@ -8,6 +8,7 @@ use std::ops::Range;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Deserialize;
 
+use super::logs::take_begun;
 use super::values::part;
 use super::{Envelope, Frames, Message, strings};
 use crate::lines::LONGEST_LINE;
@@ -394,8 +395,8 @@ fn text_of(string: &[u8]) -> Result<Vec<u8>, String> {
 pub struct Mapped<F> {
     frames: F,
     mapping: Mapping,
-    /// What there is so far of a message in parts.
-    parts: Option<Message>,
+    /// What there is so far of a message in parts on each output.
+    parts: [Option<Message>; 2],
     /// Memory that is used again.
     room: Vec<u8>,
 }
@@ -405,14 +406,15 @@ impl<F: Frames> Mapped<F> {
         Self {
             frames,
             mapping,
-            parts: None,
+            parts: [None, None],
             room: Vec::new(),
         }
     }
 
     /// Puts the message behind the parts before it; whether it goes on in the next value, and then it is kept.
-    fn goes_on(&mut self, is_part: bool, message: &mut Message) -> bool {
-        if let Some(mut first) = self.parts.take() {
+    fn goes_on(&mut self, is_part: bool, output: usize, message: &mut Message) -> bool {
+        let parts = &mut self.parts[output];
+        if let Some(mut first) = parts.take() {
             first.column = None;
             first.too_long |= first.bytes.len() + message.bytes.len() > LONGEST_LINE;
             if !first.too_long {
@@ -423,7 +425,7 @@ impl<F: Frames> Mapped<F> {
             return false;
         }
         if is_part {
-            self.parts = Some(std::mem::take(message));
+            *parts = Some(std::mem::take(message));
         }
         is_part
     }
@@ -433,17 +435,16 @@ impl<F: Frames> Frames for Mapped<F> {
     fn next(&mut self, into: &mut Message) -> io::Result<bool> {
         loop {
             if !self.frames.next(into)? {
-                return Ok(self.parts.take().is_some_and(|mut rest| {
-                    rest.ended = false;
-                    *into = rest;
-                    true
-                }));
+                return Ok(take_begun(&mut self.parts, into));
             }
             let is_blank = into.bytes.trim_ascii().is_empty();
             let is_object = into.bytes.trim_ascii_start().starts_with(b"{");
             if is_blank || into.too_long || !is_object || !into.ended && !is_json(&into.bytes) {
                 return Ok(true);
             }
+            let stream = || part(&into.bytes, "stream").ok().flatten();
+            let is_error = self.mapping.has_parts
+                && stream().is_some_and(|at| into.bytes[at] == *b"\"stderr\"");
             let is_ended = match self.mapping.apply(into, &mut self.room) {
                 Ok(is_ended) => is_ended,
                 Err(why) => {
@@ -451,7 +452,8 @@ impl<F: Frames> Frames for Mapped<F> {
                     return Ok(true);
                 }
             };
-            if !self.goes_on(self.mapping.has_parts && !is_ended, into) {
+            let is_part = self.mapping.has_parts && !is_ended;
+            if !self.goes_on(is_part, usize::from(is_error), into) {
                 return Ok(true);
             }
         }
@@ -463,6 +465,10 @@ impl<F: Frames> Frames for Mapped<F> {
 
     fn bytes(&self) -> u64 {
         self.frames.bytes()
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        self.frames.left_out()
     }
 }
 

@@ -146,6 +146,11 @@ pub(crate) trait Frames {
 
     /// How many bytes were taken.
     fn bytes(&self) -> u64;
+
+    /// What was passed over although messages may stand in it, each in words.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 type Boxed<'a> = Box<dyn Frames + Send + 'a>;
@@ -161,6 +166,10 @@ impl Frames for Boxed<'_> {
 
     fn bytes(&self) -> u64 {
         (**self).bytes()
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        (**self).left_out()
     }
 }
 
@@ -378,7 +387,8 @@ impl<'a> Messages<'a> {
     }
 
     /// Where the messages stand that were handed out.
-    pub(crate) fn into_places(self) -> Places {
+    pub(crate) fn into_places(mut self) -> Places {
+        self.places.left_out = self.frames.left_out();
         self.places
     }
 }

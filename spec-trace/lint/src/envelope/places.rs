@@ -11,6 +11,8 @@ pub struct Places {
     marks: Vec<(usize, i64)>,
     count: usize,
     last: i64,
+    /// What was passed over although messages may stand in it, each in words.
+    pub(crate) left_out: Vec<String>,
 }
 
 impl Places {

@@ -460,7 +460,7 @@ impl Ran {
                 (true, false) => {}
                 (false, _)
                     if question
-                        .overruled_before(self.place.line, self.moment())
+                        .overruled_before((self.place.line, self.moment()), may_default)
                         .is_some() =>
                 {
                     let message = format!(

@@ -150,6 +150,29 @@ impl Run {
         }
     }
 
+    /// Whether the acceptance of a question explains it, as far as replies count that are recorded.
+    fn is_explained_by(&self, question: usize, confirmations: &Confirmations) -> bool {
+        let may_explain = confirmations
+            .kept(question)
+            .may_explain(self.line, self.may_default());
+        may_explain || self.accepted_unseen.contains(&question)
+    }
+
+    /// The line of an acceptance before it that counts if the reply that decided the question did not.
+    fn otherwise(&self, question: &Confirmation) -> Option<u64> {
+        let moment = self.received.or(self.sent);
+        question.overruled_before((self.line, moment), self.may_default())
+    }
+
+    fn call(&self) -> String {
+        let kind = if self.irreversible {
+            "irreversible call"
+        } else {
+            "call"
+        };
+        format!("{kind} of {}", self.name())
+    }
+
     pub(super) fn name(&self) -> &str {
         self.tool.as_deref().unwrap_or("a tool without name")
     }
@@ -374,20 +397,27 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> bool {
+        let explains = |run: &Run, it: usize| run.is_explained_by(it, confirmations);
+        self.assign_by(number, candidates, explains, confirmations, notes)
+    }
+
+    /// The same where a question explains a call by other means.
+    fn assign_by(
+        &mut self,
+        number: usize,
+        candidates: &[usize],
+        explains: impl Fn(&Run, usize) -> bool,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> bool {
         let runs = &self.runs;
-        let explains = |index: usize, run: &Run| {
-            confirmations
-                .kept(index)
-                .may_explain(run.line, run.may_default())
-                || run.accepted_unseen.contains(&index)
-        };
         let own = candidates.iter().copied();
-        let own = own.filter(|index| explains(*index, &runs[number]));
+        let own = own.filter(|it| explains(&runs[number], *it));
         let class = |number: usize| runs[number].class(number, &confirmations.kinds);
         let edges = |number: usize| {
             let run = &runs[number];
             let (mut candidates, _) = confirmations.candidates(&run.ids, run.line);
-            candidates.retain(|index| explains(*index, run));
+            candidates.retain(|it| explains(run, *it));
             candidates
         };
         let assigned = self.assigned.assign(number, own, class, edges);
@@ -395,6 +425,46 @@ impl Authorisation {
             *notes.tied.entry(runs[number].tied_by()).or_default() += 1;
         }
         assigned
+    }
+
+    /// AAEP-6.3.4-5, AAEP-REPLY-14: whether an acceptance explains a call that counts if the reply which rejected before it did not. It is
+    /// assigned to that as to any other, so that it explains no second call.
+    fn explain_otherwise(
+        &mut self,
+        number: usize,
+        others: &[usize],
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> bool {
+        let mut questions = confirmations.all();
+        if !questions.any(|(_, it)| it.overruled.iter().any(Option::is_some)) {
+            return false;
+        }
+        let line = self.runs[number].line;
+        let explains = |run: &Run, it: usize| {
+            let may_concern = run.line != line || !others.contains(&it);
+            let otherwise = || run.otherwise(confirmations.kept(it)).is_some();
+            may_concern && (run.is_explained_by(it, confirmations) || otherwise())
+        };
+        self.assigned.revive();
+        if !self.assign_by(number, &[], explains, confirmations, notes) {
+            return false;
+        }
+        let doubtful = |(index, question): (usize, &Confirmation)| {
+            let holder = &self.runs[self.assigned.left_of(index)?];
+            let counted = holder.is_explained_by(index, confirmations);
+            let (reply, _) = question.answered.filter(|_| !counted)?;
+            Some((question.place.line, reply, holder.otherwise(question)?))
+        };
+        if let Some((asked, reply, accepted)) = confirmations.all().rev().find_map(doubtful) {
+            let message = format!(
+                "{}, and the question on line {asked} was rejected on line {reply}, and accepted from line {accepted} on, by another reply or by default",
+                self.runs[number].call()
+            );
+            let clause = rules::CALLED_AFTER_REJECTION.clause;
+            notes.leave_open(clause, line, may_not_count(&message, reply));
+        }
+        true
     }
 
     /// Says what may be wrong about a call that is explained, and does not show.
@@ -453,6 +523,9 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
+        if self.explain_otherwise(number, others, confirmations, notes) {
+            return Some(self.runs[number].accused(false));
+        }
         let run = self.runs.remove(number)?;
         let line = run.line;
         let (mut candidates, _) = confirmations.candidates(&run.ids, line);
@@ -470,20 +543,6 @@ impl Authorisation {
                 "{message} (line {line}), but the session has asked so often that its first questions are not kept, and one of them may explain the call"
             );
             notes.withhold(rule.clause, reason);
-            return Some(accused(false));
-        }
-        let overruled = |it: &usize| {
-            let question = confirmations.kept(*it);
-            let later = question.overruled_before(line, run.received.or(run.sent))?;
-            Some((question.answered?.0, later))
-        };
-        let rejected = rule == &rules::CALLED_AFTER_REJECTION || rule == &rules::HONOURED_USED;
-        let mut overruled = candidates.iter().filter(|_| rejected).filter_map(overruled);
-        if let Some((reply, later)) = overruled.next() {
-            let message = format!(
-                "{message}, and accepted from line {later} on, by another reply or by default"
-            );
-            notes.leave_open(rule.clause, line, may_not_count(&message, reply));
             return Some(accused(false));
         }
         let message = format!(
@@ -528,11 +587,7 @@ impl Authorisation {
         let latest = unused
             .last()
             .map(|index| (*index, confirmations.kept(*index)));
-        let call = if run.irreversible {
-            format!("irreversible call of {}", run.name())
-        } else {
-            format!("call of {}", run.name())
-        };
+        let call = run.call();
         // AAEP-6.3.5-1: one acceptance lets its action run once.
         let twin = used.iter().rev().find_map(|index| {
             let first = &self.runs[self.assigned.left_of(*index)?];

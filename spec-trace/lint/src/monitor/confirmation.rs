@@ -107,8 +107,8 @@ pub struct Confirmation {
     pub ignored: Option<(u64, Check)>,
     /// Whether nothing says that the sender of that reply is known: then it may not have counted.
     pub may_be_unanswered: bool,
-    /// Where and when it was accepted, by a later reply or by its default, if that reply did not count.
-    pub(super) overruled: Option<(u64, Option<Timestamp>)>,
+    /// Where and when it was accepted, by a later reply and by its default, if that reply did not count.
+    pub(super) overruled: [Option<(u64, Option<Timestamp>)>; 2],
     /// Whether the answer changes the action.
     pub modified: bool,
     /// What followed the answer; where no answers are recorded, the question.
@@ -156,7 +156,7 @@ impl Confirmation {
             decided: None,
             ignored: None,
             may_be_unanswered: false,
-            overruled: None,
+            overruled: [None; 2],
             modified: false,
             follow_up: FollowUp::Nothing,
             default: question.default,
@@ -216,7 +216,7 @@ impl Confirmation {
             modified,
             may_be_unanswered,
         ));
-        memory.each(overruled.iter(), |memory, (line, moment)| {
+        memory.each(overruled.iter().flatten(), |memory, (line, moment)| {
             memory.line(*line);
             memory.value(moment);
         });
@@ -258,7 +258,6 @@ impl Confirmation {
         let ends = self.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
         self.answered.is_none()
             && self.closed.is_none()
-            && self.extension.is_none()
             && self.default == Some(Decision::Accept)
             && self.default_may_accept
             && self.possible.without(other) == Outcomes::NONE
@@ -291,10 +290,19 @@ impl Confirmation {
             || self.said_accepted && self.possible.may_be(Outcomes::ACCEPTED)
     }
 
-    /// The line of an acceptance before a line and moment, that counts if the reply that decided did not.
-    pub(super) fn overruled_before(&self, line: u64, moment: Option<Timestamp>) -> Option<u64> {
-        let (overruled, at) = self.overruled?;
-        (overruled < line || at.is_none() || at <= moment).then_some(overruled)
+    /// The line of an acceptance before a line and moment that counts if the reply that decided did not; one for want of a reply
+    /// only where that may be.
+    pub(super) fn overruled_before(
+        &self,
+        (line, moment): (u64, Option<Timestamp>),
+        may_default: bool,
+    ) -> Option<u64> {
+        let [by_reply, by_default] = self.overruled;
+        let acceptances = [by_reply, by_default.filter(|_| may_default)];
+        let mut acceptances = acceptances.into_iter().flatten();
+        let before =
+            |it: &(u64, Option<Timestamp>)| it.0 < line || it.1.is_none() || it.1 <= moment;
+        acceptances.find(before).map(|(accepted, _)| accepted)
     }
 
     /// Whether the producer has said that it is withdrawn.
@@ -328,14 +336,15 @@ impl Confirmation {
         }
     }
 
-    /// AAEP-6.8-1, AAEP-6.8-3: whether a change of state may withdraw it: before its timeout, to another state than that of a tool
-    /// that runs.
+    /// AAEP-6.8-1, AAEP-6.8-3: whether a change of state may withdraw it: while it is open, before its timeout, to another state than
+    /// that of a tool that runs.
     pub(super) fn may_be_withdrawn_by(&self, event: &Event, to: Option<&str>) -> bool {
         let over = self.extension.is_none()
             && self
                 .deadline
                 .is_some_and(|deadline| event.sent >= Some(deadline));
-        !over && to != Some(AgentState::CallingTool.name())
+        let is_open = self.possible.may_be(Outcomes::PENDING) && !over;
+        is_open && !event.says_accepted() && to != Some(AgentState::CallingTool.name())
     }
 
     /// AAEP-6.4.2-3: takes in that it may have been given more time.

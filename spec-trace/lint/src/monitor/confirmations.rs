@@ -67,9 +67,6 @@ pub struct Confirmations {
     unfollowed: Vec<usize>,
     /// The line of the last message that may have granted the questions before it more time (AAEP-6.4.2-3).
     pub extended: u64,
-    /// The line of the last change of state that names no question and leaves `awaiting_input` for another state than that of a tool: it
-    /// may have withdrawn any of those before it (AAEP-6.8-3).
-    left: u64,
     /// The line of the last acceptance with a token that nobody gave out.
     pub stray: u64,
     /// The kinds of id that the questions have, those that are forgotten among them.
@@ -98,7 +95,6 @@ impl Confirmations {
             deadlines: Ordered::default(),
             unfollowed: Vec::new(),
             extended: 0,
-            left: 0,
             stray: 0,
             kinds: BTreeSet::new(),
         }
@@ -115,14 +111,12 @@ impl Confirmations {
             deadlines,
             unfollowed,
             extended,
-            left,
             stray,
             kinds,
         } = self;
         memory.value(&(asked, replies, untouched, touched));
         memory.value(&(ran_out, deadlines, unfollowed, kinds));
         memory.line(*extended);
-        memory.line(*left);
         memory.line(*stray);
         memory.each(by_number.iter(), |memory, (number, kept)| {
             memory.value(&number);
@@ -408,9 +402,7 @@ impl Confirmations {
         } else if confirmation.answered.is_none_or(|(_, first)| time >= first) {
             // AAEP-6.3.5-1: a later reply has no effect. One that is dated before the first may have arrived before it.
             if confirmation.may_be_unanswered && effect.outcomes.may_be(Outcomes::ACCEPTED) {
-                confirmation
-                    .overruled
-                    .get_or_insert((reply.place.line, Some(time)));
+                confirmation.overruled[0].get_or_insert((reply.place.line, Some(time)));
             }
             return Err(Check::Unused);
         }
@@ -476,16 +468,11 @@ impl Confirmations {
             }
             self.deadlines.remove((deadline, number));
             if confirmation.possible.may_be(Outcomes::PENDING) {
-                if confirmation.place.line < self.left {
-                    confirmation.add(Outcomes::CANCELLED, event.place.line);
-                }
                 confirmation.add_default(event.place.line);
             } else if confirmation.may_be_unanswered
                 && confirmation.default_outcome().may_be(Outcomes::ACCEPTED)
             {
-                confirmation
-                    .overruled
-                    .get_or_insert((event.place.line, event.sent));
+                confirmation.overruled[1].get_or_insert((event.place.line, event.sent));
             }
             if self.untouched.contains(number) {
                 self.ran_out.insert(number, ());
@@ -493,39 +480,34 @@ impl Confirmations {
         }
     }
 
-    /// AAEP-6.8-3: a change of state may say that a question is withdrawn. One that names a question speaks of that one.
+    /// AAEP-6.8-3: a change of state may say that a question is withdrawn. One that names a question speaks of that one; another may speak of
+    /// any that is open, where it leaves `awaiting_input` or nothing has been heard of the question.
     fn changed(&mut self, event: &Event, (from, to): (Option<&str>, Option<&str>)) {
         let may_withdraw = may_withdraw(from, to);
-        let leaves = from.is_none_or(|it| it == AgentState::AwaitingInput.name())
-            && to != Some(AgentState::CallingTool.name());
-        if may_withdraw && leaves && event.ids.token.is_none() {
-            self.left = event.place.line;
-        }
+        let awaiting = Some(AgentState::AwaitingInput.name());
+        let leaves = from.is_none() || from == awaiting;
+        let names_one = event.ids.token.is_some();
         let numbers: Vec<usize> = match &event.ids.token {
             Some(token) => self.with_token(token),
+            None if leaves => self.by_number.keys().collect(),
             None => self.untouched.keys().collect(),
         };
         for number in numbers {
             let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
                 continue;
             };
-            let may_be_withdrawn = may_withdraw
-                && !event.says_accepted()
-                && confirmation.may_be_withdrawn_by(event, to);
-            if confirmation.possible.may_be(Outcomes::PENDING) && may_be_withdrawn {
+            if may_withdraw && confirmation.may_be_withdrawn_by(event, to) {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
-                let looks_so = from == Some(AgentState::AwaitingInput.name())
+                let looks_so = from == awaiting
                     && [AgentState::Thinking, AgentState::Deciding]
                         .iter()
                         .any(|it| to == Some(it.name()));
-                if looks_so
-                    && confirmation.answered.is_none()
-                    && event.producer == confirmation.producer
-                {
+                let is_unanswered = confirmation.answered.is_none();
+                if looks_so && is_unanswered && event.producer == confirmation.producer {
                     confirmation.perhaps_withdrawn = Some(event.place.line);
                 }
             }
-            if let Some(outcome) = event.outcome.filter(|_| event.ids.token.is_some()) {
+            if let Some(outcome) = event.outcome.filter(|_| names_one) {
                 confirmation.take_stated(outcome);
             }
             if may_withdraw {

@@ -62,8 +62,8 @@ const KEPT_PER_CLAUSE: u64 = 1_000;
 pub struct Notes {
     /// In the order in which they were found.
     findings: Vec<Finding>,
-    /// What rests on something missing, where events of the session are not in the record.
-    pub withheld: Vec<NotJudged>,
+    /// What cannot be judged although it looks like a fault, with the gap that may have held what is missing.
+    withheld: Vec<(Option<Gap>, NotJudged)>,
     /// Calls that a confirmation explains, by how the two were tied.
     pub tied: BTreeMap<TiedBy, u64>,
     /// The last line that could not be read, of those that are listed, and the clause that this breaks.
@@ -87,8 +87,7 @@ impl Notes {
         if finding.rests_on_absence {
             if let Some(gap) = self.gap.filter(|gap| gap.line <= finding.line) {
                 let reason = format!("{} (line {}), but {gap}", finding.message, finding.line);
-                self.withhold(finding.clause, reason);
-                return;
+                return self.keep_open(Some(gap), finding.clause, (reason, true));
             }
             if let Some((line, clause)) = self.unreadable {
                 finding.message = format!(
@@ -120,13 +119,7 @@ impl Notes {
 
     /// Notes what cannot be judged although it looks like a fault.
     pub fn withhold(&mut self, clause: &'static str, reason: String) {
-        if (self.withheld.len() as u64) < KEPT_PER_CLAUSE {
-            self.withheld.push(NotJudged {
-                clause,
-                reason,
-                owed: true,
-            });
-        }
+        self.keep_open(None, clause, (reason, true));
     }
 
     /// Adds a finding, unless more time may excuse it: then it is left open.
@@ -143,13 +136,38 @@ impl Notes {
 
     /// Notes what looks like a fault and is none where the producer gave more time, as it may have.
     pub fn leave_open(&mut self, clause: &'static str, line: u64, reason: String) {
-        if line >= self.silent_before && (self.withheld.len() as u64) < KEPT_PER_CLAUSE {
-            self.withheld.push(NotJudged {
+        if line >= self.silent_before {
+            self.keep_open(None, clause, (reason, false));
+        }
+    }
+
+    fn keep_open(
+        &mut self,
+        gap: Option<Gap>,
+        clause: &'static str,
+        (reason, owed): (String, bool),
+    ) {
+        if (self.withheld.len() as u64) < KEPT_PER_CLAUSE {
+            let open = NotJudged {
                 clause,
                 reason,
-                owed: false,
-            });
+                owed,
+            };
+            self.withheld.push((gap, open));
         }
+    }
+
+    /// Takes back what was not judged of a clause for the sake of that gap.
+    pub fn take_back(&mut self, clause: &str, gap: Gap) {
+        let withheld = &mut self.withheld;
+        withheld.retain(|(by, it)| it.clause != clause || *by != Some(gap));
+    }
+
+    /// What cannot be judged although it looks like a fault.
+    pub fn take_withheld(&mut self) -> impl Iterator<Item = NotJudged> + use<> {
+        std::mem::take(&mut self.withheld)
+            .into_iter()
+            .map(|(_, it)| it)
     }
 
     /// The last finding, if it is about that line: what else breaks there may be the same fault.

@@ -212,11 +212,8 @@ impl Shared {
             self.gaps -= 1;
             self.first_gap = self.first_gap.filter(|_| self.gaps > 0);
         }
-        let reason = gap.to_string();
-        let clause = rules::SESSION_START.clause;
         for notes in self.all_notes() {
-            let withheld = &mut notes.withheld;
-            withheld.retain(|it| it.clause != clause || !it.reason.ends_with(&reason));
+            notes.take_back(rules::SESSION_START.clause, gap);
         }
     }
 

@@ -770,3 +770,64 @@ fn no_words_name_no_property() {
     let report = stream.state("awaiting_input", "thinking").ends();
     assert_eq!(places(&report.violations), []);
 }
+
+/// AAEP-A.7.4-1, AAEP-6.3.4-5: an acceptance behind a rejection that may not have counted explains one call, whichever other question is
+/// open; one for want of a reply explains a call of low risk alone.
+#[test]
+fn an_acceptance_behind_a_rejection_that_may_not_have_counted_explains_one_call() {
+    let nameless = |id: &str| json!({"extra_context": null, "action": format!("Call {id}")});
+    let rejected = || {
+        Stream::new()
+            .state("idle", "awaiting_input")
+            .asked("call_1", nameless("call_1"))
+            .asked("call_2", nameless("call_2"))
+            .answered("call_1", "reject")
+    };
+    let call = |stream: Stream, id: &str| stream.call(id, json!({})).completed(id, "success");
+    let ends = |stream: Stream| stream.state("awaiting_input", "thinking").ends();
+    let once = ends(call(rejected().answered("call_1", "accept"), "call_8"));
+    assert_eq!(places(&once.violations), []);
+    assert!(
+        is_open(&once, "AAEP-A.8-5", "whether the reply on line 5 counted"),
+        "{:?}",
+        once.not_judged
+    );
+    let twice = call(rejected().answered("call_1", "accept"), "call_8");
+    let twice = ends(call(twice, "call_9"));
+    assert_eq!(places(&twice.violations), [("AAEP-A.7.4-1", 9)]);
+    let never = ends(call(rejected(), "call_8"));
+    assert_eq!(places(&never.violations), [("AAEP-A.7.4-1", 6)]);
+    for (risk, found) in [("low", vec![]), ("high", vec![("AAEP-A.8-5", 7)])] {
+        let rejected = low("accept").answered("call_1", "reject").wait(60);
+        let stream = rejected.state("awaiting_input", "thinking");
+        let stream = stream.call("call_1", json!({"risk_level": risk}));
+        let report = stream.completed("call_1", "success").ends();
+        assert_eq!(places(&report.violations), found, "{risk}");
+    }
+}
+
+/// AAEP-6.8-3, AAEP-6.8-4: a question may be withdrawn also behind the acceptance of another; then no reply to it leads to anything.
+#[test]
+fn a_question_may_be_withdrawn_behind_the_acceptance_of_another() {
+    for decision in ["accept", "reject"] {
+        let known = || json!({"sender": "known"});
+        let stream = Stream::new()
+            .state("idle", "awaiting_input")
+            .asked("call_1", json!({}))
+            .asked("call_2", json!({"action": "Call it again"}))
+            .reply("call_1", "accept", json!({}), known())
+            .state("awaiting_input", "calling_tool")
+            .call("call_1", json!({}))
+            .completed("call_1", "success")
+            .state("calling_tool", "awaiting_input");
+        let answered = |stream: Stream| stream.reply("call_2", decision, json!({}), known());
+        let withdrawn = stream.clone().state("awaiting_input", "thinking");
+        assert_eq!(places(&answered(withdrawn).ends().violations), []);
+        let clause = if decision == "accept" {
+            "AAEP-A.4-3"
+        } else {
+            "AAEP-6.1-3"
+        };
+        assert_eq!(places(&answered(stream).ends().violations), [(clause, 11)]);
+    }
+}
