@@ -288,7 +288,8 @@ fn cases(finding: &Finding) -> String {
             text += &hanging("  ", &format!("{passage}: {}", in_words(said)));
         }
         for guarantee in case.broken.keys() {
-            text += &hanging("  ", &format!("{guarantee}: broken"));
+            let section = finding.text().serves(guarantee).unwrap_or_default();
+            text += &hanging("  ", &format!("{guarantee}, as {section} wants it: broken"));
         }
         if let Some(said) = &case.repaired {
             text += &hanging("  ", &format!("mended wording: {}", in_words(said)));
