@@ -1,7 +1,7 @@
 //! Findings: where the source documents contradict themselves, leave something open, or cannot be kept.
 //!
-//! The one thing to know: a finding counts only with a run that two passages judge differently, that breaks a guarantee and no passage,
-//! or that cannot go on in any right way. `documents/*.toml` holds them, with what shows each, and beside them what looked like one
+//! The one thing to know: a finding counts only with a run that two passages judge differently, that breaks what a section which it
+//! cites is there for and no passage, or that cannot go on in any right way. `documents/*.toml` holds them, with what shows each, and beside them what looked like one
 //! and is refuted by a passage. `run` has what executes them; the passages, the mended wordings and the guarantees are in a module
 //! for each protocol.
 
@@ -157,8 +157,13 @@ impl Finding {
                 ));
             }
             let against = case.judged.values().filter(|said| is_against(said)).count();
-            differ |= (against > 0 && against < case.judged.len())
-                || (against == 0 && !case.broken.is_empty());
+            // What a cited section is there for breaks, and no passage forbids it.
+            let breaks_cited = case
+                .broken
+                .keys()
+                .any(|name| text.serves(name).is_some_and(|it| self.cites(it)));
+            differ |=
+                (against > 0 && against < case.judged.len()) || (against == 0 && breaks_cited);
             can_be_right |= against == 0 && case.broken.is_empty();
             mended_is_right |= mended == "right";
         }
@@ -182,6 +187,17 @@ impl Finding {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+impl Finding {
+    /// Whether it has a section, or one within it, among those at odds.
+    fn cites(&self, section: &str) -> bool {
+        let within = |it: &String| {
+            let rest = it.strip_prefix(section);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.sections.iter().any(within)
     }
 }
 

@@ -121,8 +121,10 @@ impl fmt::Display for Run {
             write!(f, "{number}. {}", step.time())?;
             for (name, value) in &step.members {
                 match value.as_str() {
-                    Some(text) => write!(f, " {name}={text}")?,
-                    None => write!(f, " {name}={value}")?,
+                    Some(text) if !text.contains(char::is_whitespace) => {
+                        write!(f, " {name}={text}")?
+                    }
+                    _ => write!(f, " {name}={value}")?,
                 }
             }
             writeln!(f)?;
@@ -195,6 +197,8 @@ pub struct Judge {
 pub struct Guarantee {
     /// Its name, as in `nothing-unapproved-runs`.
     pub name: &'static str,
+    /// The section that wants it.
+    pub section: &'static str,
     /// The step that breaks it.
     pub broken: fn(&Run) -> Option<usize>,
 }
@@ -218,6 +222,12 @@ impl Text {
     /// What the mended wording of this finding says of a run; `None` if it is not executable.
     pub fn repair(&self, id: &str, run: &Run) -> Option<Verdict> {
         find(self.repairs, id).map(|it| (it.judge)(run))
+    }
+
+    /// The section that wants the guarantee with this name; `None` if there is no such guarantee.
+    pub fn serves(&self, guarantee: &str) -> Option<&'static str> {
+        let mut all = self.guarantees.iter();
+        all.find(|it| it.name == guarantee).map(|it| it.section)
     }
 
     /// The guarantees that a run breaks, each with the step.

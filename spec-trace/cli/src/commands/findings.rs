@@ -105,10 +105,19 @@ fn asked(id: &str) -> miette::Result<Vec<&'static Finding>> {
     Ok(findings::all().iter().filter(concerns).collect())
 }
 
-/// The findings, each with whether a test executes what shows it.
+/// The findings, each with whether a test executes what shows it: then its mended wording is seen to mend it, or the reason stands there
+/// why none is executed.
 pub(crate) fn documents(found: &[&Finding]) -> Value {
     let document = |finding: &Finding| {
         let mut document = json!(finding);
+        let verdict = if finding.unrepaired.is_none() {
+            "mends"
+        } else {
+            "not-executed"
+        };
+        document["gist"] = json!(finding.title);
+        document["witness"] = json!({ "text": finding.witness, "cases": finding.cases });
+        document["repair"] = json!({ "wording": finding.repair, "verdict": verdict });
         document["executed"] = json!(!finding.cases.is_empty());
         document
     };
@@ -288,7 +297,8 @@ fn cases(finding: &Finding) -> String {
             text += &hanging("  ", &format!("{passage}: {}", in_words(said)));
         }
         for guarantee in case.broken.keys() {
-            text += &hanging("  ", &format!("{guarantee}: broken"));
+            let section = finding.text().serves(guarantee).unwrap_or_default();
+            text += &hanging("  ", &format!("{guarantee}, as {section} wants it: broken"));
         }
         if let Some(said) = &case.repaired {
             text += &hanging("  ", &format!("mended wording: {}", in_words(said)));

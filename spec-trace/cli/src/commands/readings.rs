@@ -298,8 +298,13 @@ fn place_json<R>(place: &Place<R>, ways: &[Way<R>], beside: &[Beside]) -> Value 
             };
             let costs = way.costs.iter().zip(&way.argued_json);
             let costs: Vec<Value> = costs.map(cost).collect();
-            let mut json =
-                json!({ "value": way.value, "default": way.is_default, "breaks": costs });
+            let mut json = json!({
+                "name": way.value,
+                "value": way.value,
+                "default": way.is_default,
+                "keeps_all": costs.is_empty(),
+                "breaks": costs,
+            });
             if let Some(it) = beside.iter().find(|it| it.value == way.value) {
                 json["only_this"] = compared_json(&it.only_value);
                 json["only_default"] = compared_json(&it.only_default);

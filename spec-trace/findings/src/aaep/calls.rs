@@ -106,6 +106,7 @@ pub(super) const REPAIRS: &[Judge] = &[
 /// What runs was approved: by an accept for just that, or, where it can be undone, by silence.
 pub(super) const NOTHING_UNAPPROVED_RUNS: Guarantee = Guarantee {
     name: "nothing-unapproved-runs",
+    section: "6.1",
     broken: |run| {
         first_run(run, |number, call| {
             let approved = decisions(run, call.get("~runs"), number, "accept")
@@ -121,6 +122,7 @@ pub(super) const NOTHING_UNAPPROVED_RUNS: Guarantee = Guarantee {
 /// What the one who may decide has rejected does not run until it is accepted.
 pub(super) const A_REJECTED_ACTION_NEVER_RUNS: Guarantee = Guarantee {
     name: "a-rejected-action-never-runs",
+    section: "A.8",
     broken: |run| {
         first_run(run, |number, call| {
             let reject = decisions(run, call.get("~runs"), number, "reject").last();
@@ -133,6 +135,7 @@ pub(super) const A_REJECTED_ACTION_NEVER_RUNS: Guarantee = Guarantee {
 /// What is asked for runs no more often than it is asked for.
 pub(super) const AT_MOST_ONCE: Guarantee = Guarantee {
     name: "at-most-once",
+    section: "6.9",
     broken: |run| {
         first_run(run, |number, call| {
             let is_it = |(_, it): &(usize, &Step)| it.get("~runs") == call.get("~runs");

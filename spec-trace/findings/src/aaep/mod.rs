@@ -52,6 +52,7 @@ pub static TEXT: Text = Text {
     guarantees: &[
         Guarantee {
             name: "a-decision-stays",
+            section: "6.3.5",
             broken: decisions::a_decision_is_turned,
         },
         calls::NOTHING_UNAPPROVED_RUNS,

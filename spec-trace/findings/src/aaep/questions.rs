@@ -275,6 +275,7 @@ fn silence_of_those_who_were_asked(run: &Run) -> Verdict {
 /// Silence accepts only where someone who was asked could have said something.
 pub(super) const SILENCE_OF_NOBODY: Guarantee = Guarantee {
     name: "silence-of-nobody-accepts-nothing",
+    section: "6.4",
     broken: |run| {
         run.steps().find(|(_, step)| step.has("~subscribes"))?;
         let unheard = by_silence(run)

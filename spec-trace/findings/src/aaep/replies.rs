@@ -371,6 +371,7 @@ fn needed<'a>(run: &'a Run, number: usize, work: &Step) -> Option<(usize, &'a St
 /// Work goes on upon an answer to the question that it needs an answer to, and to no other.
 pub(super) const AN_ANSWER_IS_TO_ITS_QUESTION: Guarantee = Guarantee {
     name: "an-answer-is-to-its-question",
+    section: "6.3.1",
     broken: |run| {
         let mut work = run.steps().filter(|(_, step)| step.has("~depends_on"));
         let found = work.find(|(number, work)| {

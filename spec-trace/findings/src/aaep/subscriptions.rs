@@ -112,10 +112,10 @@ fn decided_upon_closing(run: &Run) -> Verdict {
 fn closing_keeps_control(run: &Run) -> Verdict {
     each(
         run,
-        |it| it.is("subscription", "closed"),
+        |it| it.is("subscription", "closed") || accepts_by_default(it),
         |number, step| {
-            let runs = |(at, it): (usize, &Step)| at > number && accepts_by_default(it);
-            !closes_the_last(run, number, step) || !run.steps().any(runs)
+            let mut before = run.before(number);
+            !accepts_by_default(step) || !before.any(|(at, it)| closes_the_last(run, at, it))
         },
     )
 }

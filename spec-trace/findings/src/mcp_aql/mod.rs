@@ -55,10 +55,12 @@ pub static TEXT: Text = Text {
     guarantees: &[
         Guarantee {
             name: "nothing-unapproved-runs",
+            section: "1.1",
             broken: |run| broken(each_op(run, "call", |number, it| agreed(run, number, it))),
         },
         Guarantee {
             name: "what-was-agreed-is-what-runs",
+            section: "1.2",
             broken: |run| {
                 broken(each_op(run, "call", |number, it| {
                     is_as_agreed(run, number, it)
@@ -67,6 +69,7 @@ pub static TEXT: Text = Text {
         },
         Guarantee {
             name: "what-was-shown-is-what-runs",
+            section: "1.2",
             broken: |run| {
                 broken(each_op(run, "call", |number, it| {
                     is_as_shown(run, number, it)
@@ -75,10 +78,12 @@ pub static TEXT: Text = Text {
         },
         Guarantee {
             name: "at-most-once",
+            section: "6.1",
             broken: |run| broken(every(run, |number, it| within_its_uses(run, number, it))),
         },
         Guarantee {
             name: "a-withdrawn-consent-releases-nothing",
+            section: "5.3",
             broken: |run| {
                 broken(each_op(run, "call", |number, it| {
                     !it.has("performed") || with(run, number, it, "revoke").next().is_none()

@@ -42,6 +42,7 @@ pub static TEXT: Text = Text {
     guarantees: &[
         Guarantee {
             name: "nothing-unapproved-runs",
+            section: "Acceptance: paused and resumed",
             broken: |run| {
                 broken(each_op(run, "perform", |number, it| {
                     approved(run, number, it)
@@ -50,10 +51,12 @@ pub static TEXT: Text = Text {
         },
         Guarantee {
             name: "what-was-shown-is-what-runs",
+            section: "Problem",
             broken: |run| broken(each_op(run, "perform", |number, it| shown(run, number, it))),
         },
         Guarantee {
             name: "at-most-once",
+            section: "Acceptance: expired or resolved",
             broken: |run| {
                 let first = |number, it: &Step| with(run, number, it, "perform").next().is_none();
                 broken(each_op(run, "perform", first))
@@ -61,10 +64,12 @@ pub static TEXT: Text = Text {
         },
         Guarantee {
             name: "a-decision-stays",
+            section: "Acceptance: expired or resolved",
             broken: |run| broken(every(run, |number, it| is_turned(run, number, it))),
         },
         Guarantee {
             name: "a-rejected-action-never-runs",
+            section: "Acceptance: deny or cancel",
             broken: |run| {
                 broken(each_op(run, "perform", |number, it| {
                     !is_rejected(run, number, it)
@@ -73,6 +78,7 @@ pub static TEXT: Text = Text {
         },
         Guarantee {
             name: "no-decision-is-lost",
+            section: "Desired contract: decision",
             broken: is_lost,
         },
     ],
