@@ -3,6 +3,7 @@
 use countersign_conform::steps::steps_json;
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::breaks_within;
+use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::compare::Compared;
 use countersign_model::mcp_aql::McpAqlProtocol;
@@ -171,7 +172,7 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
         Format::Text => {
             let mut text = String::new();
             for place in &places {
-                text += &place_text(place, &ways);
+                text += &place_text(place, elsewhere(&model, place).as_deref(), &ways);
             }
             for it in &beside {
                 text += &it.text();
@@ -227,6 +228,12 @@ fn ways<T: Modelled>(
         .collect()
 }
 
+/// The bounds within which a place is searched that does not show within those of the model.
+fn elsewhere<T: Modelled>(model: &Specification<T>, place: &Place<T::Reading>) -> Option<String> {
+    let showing = model.showing(place.with);
+    (!model.shows(place.with)).then(|| written(showing.bounds))
+}
+
 /// Every way to take these places beside the default.
 fn beside<T: Modelled>(
     model: &Specification<T>,
@@ -270,7 +277,13 @@ fn document<T: Modelled>(
     ways: &[Way<T::Reading>],
     beside: &[Beside],
 ) -> Value {
-    let readings = places.iter().map(|place| place_json(place, ways, beside));
+    let readings = places.iter().map(|place| {
+        let mut json = place_json(place, ways, beside);
+        if let Some(bounds) = elsewhere(model, place) {
+            json["bounds"] = json!(bounds);
+        }
+        json
+    });
     let document = json!({
         "protocol": T::NAME,
         "bounds": bounds,
@@ -321,9 +334,12 @@ fn place_json<R>(place: &Place<R>, ways: &[Way<R>], beside: &[Beside]) -> Value 
     })
 }
 
-fn place_text<R>(place: &Place<R>, ways: &[Way<R>]) -> String {
+fn place_text<R>(place: &Place<R>, bounds: Option<&str>, ways: &[Way<R>]) -> String {
     let mut text = hanging(&format!("{}  ", place.name), &place.clauses.join(", "));
     text += &hanging("  ", place.question);
+    if let Some(bounds) = bounds {
+        text += &hanging("  ", &format!("Searched at {bounds} bounds."));
+    }
     for way in ways.iter().filter(|way| way.place.name == place.name) {
         let head = format!("    {:<18}  ", way.value);
         if way.is_default {
