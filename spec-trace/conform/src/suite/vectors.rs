@@ -179,8 +179,7 @@ pub fn vectors<D: Answering, I: Implementation<D::Protocol>>(
         let own = suite.runs[place].steps.len();
         let mut answered = answers::<D, I>(partner, &taken.judge, &run.steps)?;
         if answered.is_none() {
-            let of_model = &mut parties.iter_mut();
-            answered = answers_of_model(of_model, &taken.judge, &run.steps, own)?;
+            answered = answers_of_model::<D>(&mut parties, &taken.judge, &run.steps, own)?;
         }
         let Some((answered, taken_steps)) = answered.filter(|(all, _)| !all.is_empty()) else {
             let reason = format!(
@@ -263,8 +262,8 @@ impl Vector {
 type Answers<D> = (Vec<Answered<D>>, usize);
 
 /// What the first of the parties answers that takes so many steps of a run, or else the one that takes the most.
-fn answers_of_model<'a, D: Answering>(
-    parties: &mut dyn Iterator<Item = &'a mut Greeted<D::Protocol, Party<D>>>,
+fn answers_of_model<D: Answering>(
+    parties: &mut [Greeted<D::Protocol, Party<D>>],
     judge: &D::Judge,
     steps: &[D::Step],
     own: usize,
