@@ -9,13 +9,19 @@ const SUGGESTIONS: usize = 3;
 
 /// The ids that look most like `wanted`, the likeliest first.
 ///
-/// Whoever names a section without an ordinal is offered the first clauses of that section.
+/// Whoever names a section without an ordinal is offered the first clauses of that section; so is who leaves out which document it is of.
 pub fn ids<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = wanted.to_ascii_uppercase();
-    let section = format!("{wanted}-");
     let mut ids: Vec<&str> = known.collect();
-    if ids.iter().any(|id| id.starts_with(&section)) {
-        ids.retain(|id| id.starts_with(&section));
+    let is_in = |id: &str| {
+        id == wanted
+            || id
+                .strip_prefix(&wanted)
+                .is_some_and(|it| it.starts_with('-'))
+    };
+    let is_meant = |id: &str| is_in(id) || id.split_once('-').is_some_and(|(_, rest)| is_in(rest));
+    if ids.iter().any(|id| is_meant(id)) {
+        ids.retain(|id| is_meant(id));
     } else {
         // Of what is equally near, the same section is likelier than another; a stable sort keeps the order of the
         // documents among the rest.
@@ -65,5 +71,7 @@ mod tests {
     #[test]
     fn a_section_without_an_ordinal_finds_its_first_clauses() {
         assert_eq!(suggested("AAEP-6.3.5"), ["AAEP-6.3.5-1", "AAEP-6.3.5-2"]);
+        assert_eq!(suggested("6.3.5"), ["AAEP-6.3.5-1", "AAEP-6.3.5-2"]);
+        assert_eq!(suggested("6.3.5-2"), ["AAEP-6.3.5-2"]);
     }
 }

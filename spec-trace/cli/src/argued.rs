@@ -23,6 +23,8 @@ pub struct Argued<G: 'static> {
     pub rules: Vec<&'static GuardRow<G>>,
     /// The readings that it needs.
     pub readings: Vec<Read>,
+    /// The numbers that are not those of the text.
+    numbers: Vec<Changed>,
     /// Where the text as it stands goes on otherwise; nowhere if the run is not one of the model, or only judged otherwise.
     pub instead: Option<Instead>,
 }
@@ -38,6 +40,40 @@ pub struct Read {
     pub usual: &'static str,
     /// The clauses that leave it open.
     pub clauses: &'static [&'static str],
+}
+
+/// A number that is not that of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    name: &'static str,
+    value: String,
+    clauses: &'static [&'static str],
+}
+
+/// Those of a reading.
+pub fn changed_numbers<T: Modelled>(reading: &T::Reading) -> Vec<Changed> {
+    let usual = T::Reading::default();
+    let numbers = T::NUMBERS.iter();
+    let changed = numbers.filter(|it| it.shown(reading) != it.shown(&usual));
+    let changed = changed.map(|it| Changed {
+        name: it.name,
+        value: it.shown(reading),
+        clauses: it.clauses,
+    });
+    changed.collect()
+}
+
+/// What stands behind the name of a rule or a property, which has the numbers of the text: those of its clauses that are changed.
+pub fn by_file(numbers: &[Changed], clauses: &[&str]) -> String {
+    let own = numbers.iter();
+    let own = own.filter(|it| it.clauses.iter().any(|clause| clauses.contains(clause)));
+    let own: Vec<_> = own
+        .map(|it| format!("{} = {}", it.name, it.value))
+        .collect();
+    if own.is_empty() {
+        return String::new();
+    }
+    format!(" (by the file: {})", own.join(", "))
 }
 
 /// How the text as it stands goes on.
@@ -58,6 +94,7 @@ impl<G: Guards> Argued<G> {
         let all = Self {
             rules: model.rules.left_out().map(G::row).collect(),
             readings: read(model),
+            numbers: changed_numbers::<T>(&model.reading),
             instead: None,
         };
         let mut run = Vec::new();
@@ -86,6 +123,7 @@ impl<G: Guards> Argued<G> {
             rules,
             readings,
             instead,
+            ..all
         }
     }
 
@@ -98,7 +136,8 @@ impl<G: Guards> Argued<G> {
             });
             let clause = row.clauses[0];
             let (level, gist) = (level(clause), row.gist);
-            let said = format_args!("{clause} {level}: {gist} (left out here{as_in})");
+            let by_file = by_file(&self.numbers, row.clauses);
+            let said = format_args!("{clause} {level}: {gist}{by_file} (left out here{as_in})");
             let _ = writeln!(text, "   forbidden by  {said}");
         }
         for it in &self.readings {
@@ -243,4 +282,25 @@ fn apart<T: Modelled>(
             changes: changes(),
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_model::mcp_aql::McpAqlProtocol;
+    use countersign_model::mcp_aql::readings::Reading;
+
+    use super::*;
+
+    /// AQL-5.1-5: the name of the rule has the number of the text, which is told where another is in force.
+    #[test]
+    fn a_number_that_is_changed_stands_behind_the_names_of_its_clauses() {
+        let mut reading = Reading::SPECIFICATION;
+        let none = changed_numbers::<McpAqlProtocol>(&reading);
+        assert_eq!(by_file(&none, &["AQL-5.1-5"]), "");
+        reading.numbers.longest_tolerance = 360;
+        let numbers = changed_numbers::<McpAqlProtocol>(&reading);
+        let expected = " (by the file: tolerance.longest = 360)";
+        assert_eq!(by_file(&numbers, &["AQL-1.2-1", "AQL-5.1-5"]), expected);
+        assert_eq!(by_file(&numbers, &["AQL-5.1-6"]), "");
+    }
 }

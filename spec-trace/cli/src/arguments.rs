@@ -146,9 +146,7 @@ impl FromStr for Setting {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut setting = Self::default();
-        // Bounds are the one thing that has commas of its own.
-        let mut after_bounds = false;
-        for part in text.split(',').filter(|it| !it.is_empty()) {
+        for part in parts(text) {
             match part.split_once(':') {
                 Some(("without", rule)) => setting.taken.without.push(rule.to_owned()),
                 Some(("reading", assignment)) => setting.taken.readings.push(assignment.to_owned()),
@@ -158,20 +156,34 @@ impl FromStr for Setting {
                 Some(("bounds", name)) if setting.bounds.is_none() => {
                     setting.bounds = Some(name.to_owned());
                 }
-                None if after_bounds => {
-                    let bounds = setting.bounds.get_or_insert_default();
-                    *bounds = format!("{bounds},{part}");
-                }
                 Some(_) | None => {
                     return Err(format!(
                         "`{part}`: expected without:RULE, reading:NAME=WAY, spec:FILE or bounds:NAME"
                     ));
                 }
             }
-            after_bounds = part.starts_with("bounds:") || after_bounds && !part.contains(':');
         }
         Ok(setting)
     }
+}
+
+/// The parts of a setting. Bounds have commas of their own, and so may the name of a file: what begins with no key goes on with those.
+fn parts(text: &str) -> Vec<String> {
+    let has_key = |part: &str| {
+        let keys = ["without", "reading", "spec", "bounds"];
+        part.split_once(':')
+            .is_some_and(|(key, _)| keys.contains(&key))
+    };
+    let goes_on = |part: &String| part.starts_with("spec:") || part.starts_with("bounds:");
+    let mut parts: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        match parts.last_mut() {
+            Some(last) if goes_on(last) && !has_key(part) => *last = format!("{last},{part}"),
+            _ if part.is_empty() => {}
+            _ => parts.push(part.to_owned()),
+        }
+    }
+    parts
 }
 
 impl fmt::Display for Setting {
@@ -349,5 +361,22 @@ impl StreamFormat {
             from: self.from,
             mapping: is_mapped.then_some(mapping),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_and_bounds_may_have_commas() {
+        for text in [
+            "spec:a,b.toml,without:PA-2,bounds:small,crash=1",
+            "spec:c:/a,b:c.toml,reading:in-doubt=never",
+        ] {
+            let setting: Setting = text.parse().expect("a setting");
+            assert_eq!(setting.to_string(), text);
+        }
+        assert!("without:PA-2,crash=1".parse::<Setting>().is_err());
     }
 }

@@ -18,6 +18,7 @@ use toml::de::{DeTable, DeValue};
 use crate::arguments::guards;
 
 /// What a file, and options beside it, change of a text.
+#[derive(Clone)]
 pub struct Changes<T: Modelled> {
     /// The rules that it leaves in force.
     pub rules: Rules<T::Guard>,
@@ -25,6 +26,7 @@ pub struct Changes<T: Modelled> {
 }
 
 /// A change of how a text is taken.
+#[derive(Clone)]
 struct Change<R> {
     /// The place or the number.
     name: &'static str,
@@ -33,6 +35,7 @@ struct Change<R> {
     set: Set<R>,
 }
 
+#[derive(Clone)]
 enum Set<R> {
     /// A place, or a word of a table, in another way.
     Choice(fn(&mut R)),
@@ -58,9 +61,16 @@ impl<T: Modelled> Changes<T> {
     /// A file that cannot be read or is no TOML, or has what there is not; the message has the line and the column.
     pub fn read(path: &Path) -> miette::Result<Self> {
         let shown = path.display();
-        let text =
-            fs::read_to_string(path).map_err(|error| miette!("cannot read {shown}: {error}"))?;
-        Self::of(&text).map_err(|wrong| {
+        let bytes = fs::read(path).map_err(|error| miette!("cannot read {shown}: {error}"))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let changes = match std::str::from_utf8(&bytes) {
+            Ok(text) => Self::of(text),
+            Err(error) => Err(Wrong {
+                at: error.valid_up_to(),
+                text: "this is no text: a byte of it is no UTF-8".to_owned(),
+            }),
+        };
+        changes.map_err(|wrong| {
             let before = text.get(..wrong.at).unwrap_or(&text);
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
@@ -157,6 +167,31 @@ impl<T: Modelled> Changes<T> {
     pub fn changed(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let changes = self.changes.iter();
         changes.map(|change| (change.name, change.value.as_str()))
+    }
+
+    /// Those by which the text is not taken as it stands.
+    pub fn departing(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.changed().filter(|(name, value)| {
+            let place = T::PLACES.iter().find(|place| place.name == *name);
+            place.is_none_or(|place| place.choices.first().is_none_or(|it| it.value != *value))
+        })
+    }
+
+    /// The same with another choice at a place.
+    #[must_use]
+    pub fn choosing(&self, place: &str, choice: &str) -> Self {
+        let mut all = self.clone();
+        let places = T::PLACES.iter().filter(|it| it.name == place);
+        let choices = places.flat_map(|it| it.choices.iter().map(move |choice| (it.name, choice)));
+        for (name, choice) in choices.filter(|(_, it)| it.value == choice) {
+            all.changes.retain(|it| it.name != name);
+            all.changes.push(Change {
+                name,
+                value: choice.value.to_owned(),
+                set: Set::Choice(choice.set),
+            });
+        }
+        all
     }
 
     fn leave_out(&mut self, value: &Spanned<DeValue<'_>>) -> Result<(), Wrong> {

@@ -131,8 +131,32 @@ impl Outcome {
     }
 }
 
-/// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1: whoever keeps the rules is not accused, in either binding.
+/// What waits for the deadlines of a producer does so at once: a minute of each is waiting, and as many tests run side by side as there
+/// are processors.
 #[test]
+fn who_keeps_the_rules_passes_and_faults_are_caught() {
+    let all: [(&str, fn()); 3] = [
+        ("the reference", the_reference_passes_in_both_bindings),
+        (
+            "the adapter",
+            the_adapter_in_python_passes_started_afresh_for_each_run,
+        ),
+        (
+            "its faults",
+            faults_of_the_adapter_are_caught_over_http_and_named,
+        ),
+    ];
+    let started = all.map(|(name, test)| (name, thread::spawn(test)));
+    let ended = started.map(|(name, test)| (name, test.join().is_ok()));
+    let failed: Vec<_> = ended
+        .iter()
+        .filter(|(_, is_ok)| !is_ok)
+        .map(|it| it.0)
+        .collect();
+    assert_eq!(failed, [""; 0]);
+}
+
+/// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1: whoever keeps the rules is not accused, in either binding.
 fn the_reference_passes_in_both_bindings() {
     let folder = tempfile::tempdir().expect("a folder");
     let token = token_in(&folder);
@@ -168,7 +192,6 @@ const PROMPTS: [&str; 8] = [
     "change, transfer and note",
 ];
 
-#[test]
 fn the_adapter_in_python_passes_started_afresh_for_each_run() {
     let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = free.local_addr().expect("an address").port().to_string();
@@ -224,7 +247,6 @@ const CAUGHT: [(&str, &str, &str, &str); 18] = [
     ("talks-after-end", "accept", "transfer", "AAEP-A.1-3"),
 ];
 
-#[test]
 fn faults_of_the_adapter_are_caught_over_http_and_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let token = token_in(&folder);

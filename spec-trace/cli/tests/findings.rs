@@ -68,6 +68,12 @@ fn a_finding_is_explained_for_people_and_for_a_tracker() {
     let mut unknown = Command::cargo_bin("countersign").expect("the binary is built");
     let refused = unknown.args(["findings", "AQL-F240"]).assert().code(2);
     refused.stderr(contains("did you mean AQL-F24"));
+    let mut together = Command::cargo_bin("countersign").expect("the binary is built");
+    let refused = together
+        .args(["findings", "--repaired", "AQL-F24"])
+        .assert()
+        .code(2);
+    refused.stderr(contains("takes all mended wordings together, and no ID"));
 }
 
 #[test]
@@ -139,6 +145,16 @@ fn the_vectors_to_look_at_again_are_those_that_hang_on_a_clause_of_the_finding()
     assert_eq!(again.len(), mended.len());
     for (again, finding) in again.iter().zip(mended) {
         assert_eq!(again["finding"], finding.id);
+        assert_eq!(again["changed"].is_null(), finding.choices.is_empty());
+        if finding.id == "PA-F4" {
+            // Whom the vectors of the text as it stands let decide, no longer may.
+            let changed = again["changed"].as_array().expect("a list");
+            assert!(!changed.is_empty(), "{again:#}");
+            let of_these = changed
+                .iter()
+                .all(|it| files.contains(&it["file"].as_str().expect("a name")));
+            assert!(of_these, "{again:#}");
+        }
         let is_of = |clause: &str| finding.clauses.iter().any(|it| it.as_str() == clause);
         let hanging = files
             .iter()

@@ -691,6 +691,22 @@ fn what_was_searched_for_is_linked_from_the_clauses() {
     assert!(rules[0]["breaks"][0]["length"].as_u64() > Some(3));
     let worth = &files["worth-pending-action.html"];
     assert!(worth.contains("href=\"index.html#PA-8\""), "{worth}");
+    // Each cell with a number leads to its run.
+    let cells: Vec<_> = worth.split("<a href=\"#run-").skip(1).collect();
+    assert!(cells.len() > 1, "{worth}");
+    for cell in &cells {
+        let id = cell.split('"').next().expect("an id");
+        let run = worth.split(&format!("<details id=\"run-{id}\"")).nth(1);
+        let run = run.expect("a run").split("</details>").next();
+        assert!(
+            run.is_some_and(|it| it.contains("<div class=\"drawing\">")),
+            "{id}"
+        );
+    }
+    assert_eq!(
+        worth.matches("<div class=\"drawing\">").count(),
+        cells.len()
+    );
 }
 
 /// What programs are told of the report is what they get, with and without all that can be asked for.

@@ -284,7 +284,9 @@ fn a_changed_table_is_searched_and_says_what_it_costs() {
         .lines()
         .filter(|it| it.starts_with("BROKEN"))
         .collect();
-    let expected = "BROKEN     6.4.1-1 no timeout runs an irreversible high-risk action";
+    let number = "default_decision.irreversible_high = \"either\"";
+    let property = "6.4.1-1 no timeout runs an irreversible high-risk action";
+    let expected = format!("BROKEN     {property} (by the file: {number})");
     assert_eq!(broken, [expected], "{stdout}");
     assert!(
         stdout.contains("breaks a guarantee: AAEP-6.4.1-1"),
@@ -394,6 +396,29 @@ fn the_executor_takes_the_readings_that_it_has_a_setting_for() {
         assert!(stderr.contains(expected), "{stderr}");
         assert_eq!(status, if expected.is_empty() { 0 } else { 2 });
     }
+    assert_agreed("mcp-aql", &["--signed"], "token-storage=signed");
+}
+
+/// What is served by a reading is not accused by it, whatever it is told while it runs.
+fn assert_agreed(protocol: &str, options: &[&str], reading: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let save = folder.path().to_str().expect("a path");
+    let diff = ["diff", protocol, "--format", "json", "--runs", "15"];
+    let taken = ["--reading", reading];
+    let binary = env!("CARGO_BIN_EXE_countersign");
+    let served = ["--save", save, "--", binary, "serve", protocol, "--stdio"];
+    let arguments = [
+        &diff[..],
+        &taken,
+        &served,
+        &["--seed", "1"],
+        &taken,
+        options,
+    ];
+    let (stdout, stderr, _) = ran(&arguments.concat());
+    let document: Value = serde_json::from_str(&stdout).expect("JSON");
+    let none = Value::Array(Vec::new());
+    assert_eq!(document["divergences"], none, "{reading}: {stderr}");
 }
 
 fn assert_served<T: Modelled>(taken: &[&str]) {
@@ -405,6 +430,7 @@ fn assert_served<T: Modelled>(taken: &[&str]) {
             let is_usual = which == 0 && place.name != "restarted-session";
             if is_usual || taken.contains(&&*reading) {
                 assert_eq!((&*stderr, status), ("", 0), "{reading}");
+                assert_agreed(T::NAME, &[], &reading);
             } else {
                 let (name, value) = (place.name, choice.value);
                 let expected =
@@ -514,5 +540,43 @@ fn an_implementation_is_judged_by_the_draft() {
     let serve = ["serve", "mcp-aql", "--stdio"];
     let (_, stderr, status) = ran(&[&diff[..], &serve].concat());
     assert!(stderr.contains("left_out has to be empty here"), "{stderr}");
+    assert_eq!(status, 2);
+}
+
+/// Places that an implementation may take in either way, and the model does not have: `diff` names them, and `readings` knows them.
+#[test]
+fn readings_knows_what_diff_finds_out() {
+    let binary = env!("CARGO_BIN_EXE_countersign");
+    let diff = [
+        "diff", "mcp-aql", "--format", "json", "--runs", "1", "--save",
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let save = folder.path().to_str().expect("a path");
+    let serve = [save, "--", binary, "serve", "mcp-aql", "--stdio"];
+    let (stdout, ..) = ran(&[&diff[..], &serve].concat());
+    let document: Value = serde_json::from_str(&stdout).expect("JSON");
+    let places = document["readings"].as_object().expect("readings");
+    assert!(places.contains_key("longest-life"), "{document:#}");
+    for place in places
+        .keys()
+        .filter(|it| !McpAqlProtocol::PLACES.iter().any(|own| own.name == *it))
+    {
+        let (stdout, stderr, status) = ran(&["readings", "mcp-aql", place]);
+        assert_eq!((&*stderr, status), ("", 0), "{place}");
+        assert!(stdout.contains("left open by AQL-"), "{stdout}");
+    }
+}
+
+/// A file that is no text is told with the place where it ceases to be one.
+#[test]
+fn a_file_that_is_no_text_is_an_error_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("binary.toml");
+    fs::write(&file, b"protocol = \"mcp-aql\"\nx = \xff").expect("a file");
+    let (_, stderr, status) = ran(&["spec", "mcp-aql", "--spec", file.to_str().expect("a path")]);
+    assert!(
+        stderr.contains("binary.toml:2:5: this is no text"),
+        "{stderr}"
+    );
     assert_eq!(status, 2);
 }

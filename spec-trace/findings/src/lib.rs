@@ -87,6 +87,10 @@ pub struct Finding {
     /// Why no mended wording of ours can be executed, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrepaired: Option<String>,
+    /// The ways to take the text, as `readings` names them, by which the model and its judge have the mended wording in force; none
+    /// where they do not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
 }
 
 /// A run, and what is said of it.

@@ -277,7 +277,12 @@ impl TokenJudge {
             );
             case.conformance("AQL-5.1-1", &[], text);
         } else if !is_time(expires_at, times) {
-            let text = format!("the token was to expire at {now}, {asked} s after its issue");
+            let amiss = expires_at.saturating_sub(now);
+            let how = if amiss < 0 { "sooner" } else { "later" };
+            let amiss = amiss.unsigned_abs();
+            let text = format!(
+                "the token was to expire {asked} s after its issue, and does {amiss} ms {how}"
+            );
             case.conformance("AQL-5.1-1", &[], text);
         }
         expires_at

@@ -18,7 +18,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use serde_json::Value;
 
 use crate::answer::{Answer, Format, Status};
-use crate::argued::{Argued, setting, with_setting};
+use crate::argued::{Argued, Changed, by_file, changed_numbers, setting, with_setting};
 use crate::arguments::{Protocol, Variant, specification};
 use crate::progress::Progress;
 use crate::table::{self, Align, grouped};
@@ -105,7 +105,7 @@ fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
                 text.push_str(&literally::<T>()?);
             }
             text.push('\n');
-            text.push_str(&properties(&report));
+            text.push_str(&properties(&report, &changed_numbers::<T>(&model.reading)));
             let mut again = args.variant.again::<T>("check");
             if args.full {
                 again.push_str(" --full");
@@ -189,12 +189,18 @@ fn literally<T: Modelled>() -> miette::Result<String> {
     ))
 }
 
-/// Every property with its verdict.
-fn properties(report: &CheckReport) -> String {
+/// Every property with its verdict, and with what is changed of the numbers in its name.
+fn properties(report: &CheckReport, numbers: &[Changed]) -> String {
     let rows: Vec<Vec<String>> = report
         .properties
         .iter()
-        .map(|property| vec![verdict(property, report), property.name.clone()])
+        .map(|property| {
+            let by_file = by_file(numbers, &property.clauses);
+            vec![
+                verdict(property, report),
+                format!("{}{by_file}", property.name),
+            ]
+        })
         .collect();
     table::render(&[Align::Left, Align::Left], &rows)
 }

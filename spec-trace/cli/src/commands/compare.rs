@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::clauses::hanging;
 use crate::answer::{Answer, Format, Status};
-use crate::argued::{Argued, instead_text, setting};
+use crate::argued::{Argued, Changed as Numbers, by_file, changed_numbers, instead_text, setting};
 use crate::arguments::{Protocol, Setting};
 use crate::progress::Progress;
 use crate::table::grouped;
@@ -48,7 +48,7 @@ goes, with changes to it. Where nothing is said, the text stands as it is.
 What is allowed under one and not under the other is told by the shortest run that a party of the
 one can have and no party of the other: requests and outputs alone count. A vector changes where a
 party of one setting passes the run of the suite, and a party of the other fails it, by the text as
-it stands.";
+it stands; or passes as far as it goes, where the model does not take the rest of the run.";
 
 /// The arguments of `countersign compare`.
 #[derive(Clone, Debug, clap::Args)]
@@ -109,18 +109,29 @@ fn at_once<I: Send, R: Send>([first, second]: [I; 2], work: impl Fn(I) -> R + Sy
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
     Passes,
-    /// By these clauses.
-    Fails(BTreeSet<&'static str>),
-    /// It has steps that the model does not take within its bounds.
-    NotPlayed,
+    /// By these clauses, the first time in this call, counted from 1.
+    Fails(BTreeSet<&'static str>, usize),
+    /// So many calls are right, and with the next the run has a step that the model does not take within its bounds.
+    CutShort(usize),
 }
 
 impl Verdict {
     const fn name(&self) -> &'static str {
         match self {
             Self::Passes => "passes",
-            Self::Fails(_) => "fails",
-            Self::NotPlayed => "not played",
+            Self::Fails(..) => "fails",
+            Self::CutShort(_) => "passes as far as it goes",
+        }
+    }
+
+    /// Whether two parties do not come to the same. One that was not asked all is right where the other fails, or has not come so far.
+    fn differs(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Passes, Self::Fails(..)) | (Self::Fails(..), Self::Passes) => true,
+            (Self::Fails(some, _), Self::Fails(others, _)) => some != others,
+            (Self::CutShort(right), Self::Fails(_, first))
+            | (Self::Fails(_, first), Self::CutShort(right)) => right >= first,
+            (Self::Passes | Self::CutShort(_), Self::Passes | Self::CutShort(_)) => false,
         }
     }
 }
@@ -184,7 +195,10 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             text += &by_text(&a, only_a);
             text += &apart_text("\nAllowed under b and not under a", "a", only_b);
             text += &by_text(&b, only_b);
-            text += &guarantees_text(&broken);
+            text += &guarantees_text(
+                &broken,
+                &[&a, &b].map(|it| changed_numbers::<D::Model>(&it.reading)),
+            );
             text += &vectors_text(all, &changed);
             Answer { text, status }
         }
@@ -267,10 +281,11 @@ fn only_first<'a>(first: &'a Broken, second: &Broken) -> Vec<&'a PropertyVerdict
         .collect()
 }
 
-fn guarantees_text(broken: &[Broken; 2]) -> String {
+fn guarantees_text(broken: &[Broken; 2], numbers: &[Vec<Numbers>; 2]) -> String {
     let [a, b] = broken;
+    let [of_a, of_b] = numbers;
     let mut text = String::from("\nGuarantees\n");
-    for (letter, first, second) in [("a", a, b), ("b", b, a)] {
+    for (letter, first, second, numbers) in [("a", a, b, of_a), ("b", b, a, of_b)] {
         let only = only_first(first, second);
         let head = format!("  only {letter} breaks  ");
         if only.is_empty() {
@@ -283,8 +298,9 @@ fn guarantees_text(broken: &[Broken; 2]) -> String {
         for (place, property) in only.iter().enumerate() {
             let indent = " ".repeat(head.len());
             let head = if place == 0 { &head } else { &indent };
-            let said = format!("{} ({} steps)", property.name, property.steps.len());
-            text += &hanging(head, &said);
+            let by_file = by_file(numbers, &property.clauses);
+            let (name, steps) = (&property.name, property.steps.len());
+            text += &hanging(head, &format!("{name}{by_file} ({steps} steps)"));
         }
     }
     text
@@ -356,8 +372,8 @@ impl Changed {
     fn clauses(&self) -> BTreeSet<&'static str> {
         let verdicts = self.verdicts.iter();
         let clauses = verdicts.flat_map(|it| match it {
-            Verdict::Fails(clauses) => clauses.iter().copied().collect(),
-            Verdict::Passes | Verdict::NotPlayed => Vec::new(),
+            Verdict::Fails(clauses, _) => clauses.iter().copied().collect(),
+            Verdict::Passes | Verdict::CutShort(_) => Vec::new(),
         });
         clauses.collect()
     }
@@ -378,8 +394,7 @@ fn vectors<D: Answering>(a: &ModelOf<D>, b: &ModelOf<D>) -> (usize, Vec<Changed>
     });
     let all = of_a.len();
     let pairs = of_a.into_iter().zip(of_b).enumerate();
-    let changed =
-        pairs.filter(|(_, (a, b))| a != b && *a != Verdict::NotPlayed && *b != Verdict::NotPlayed);
+    let changed = pairs.filter(|(_, (a, b))| a.differs(b));
     let changed = changed.map(|(place, (a, b))| Changed {
         file: format!("{:04}.json", place + 1),
         verdicts: [a, b],
@@ -391,18 +406,20 @@ fn vectors<D: Answering>(a: &ModelOf<D>, b: &ModelOf<D>) -> (usize, Vec<Changed>
 type Begun<D> = Result<Greeted<<D as Driven>::Protocol, Party<D>>, Lost>;
 
 /// What the parties of a setting, each within other bounds, come to: the first that plays the whole run, or in which something is
-/// wrong, tells.
+/// wrong, tells; else the one that comes furthest.
 fn verdict<D: Answering>(parties: &mut [Begun<D>], steps: &[D::Step]) -> Verdict {
+    let mut furthest = 0;
     for party in parties.iter_mut().flatten() {
         let judge = D::judge(party.greeting());
         let played = play::<D, _>(party, steps, &judge, None::<&mut Others<D>>);
-        if !played.wrong.is_empty() {
+        if let Some(first) = played.wrong.first() {
             let wrong = played.wrong.iter();
-            return Verdict::Fails(wrong.map(|it| it.finding.clause).collect());
+            return Verdict::Fails(wrong.map(|it| it.finding.clause).collect(), first.calls);
         }
         if played.unsupported.is_empty() {
             return Verdict::Passes;
         }
+        furthest = furthest.max(played.told.len());
     }
-    Verdict::NotPlayed
+    Verdict::CutShort(furthest)
 }

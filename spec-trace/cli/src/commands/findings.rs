@@ -1,6 +1,6 @@
 //! `countersign findings`: where the source documents contradict themselves, leave something open, or cannot be kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
@@ -8,15 +8,16 @@ use countersign_clauses::ClauseId;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::vectors::{Manifest, Vector};
 use countersign_findings::run::{Run, in_words};
 use countersign_findings::together::{Conflict, Together, Unkept, together};
 use countersign_findings::{self as findings, Finding, Kind, Refuted, Severity, ShownBy};
+use miette::miette;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::clauses::hanging;
-use super::vectors::made;
+use super::vectors::changed::{self, Changed};
+use super::vectors::{Made, Settings, made};
 use crate::answer::{Answer, DocumentFormat, Status};
 use crate::arguments::Protocol;
 
@@ -30,9 +31,9 @@ Examples:
   countersign findings --refuted                  what looked like one, and the passage against it
   countersign findings --repaired                 the mended wordings, all in force together
 
-Of each mended wording --repaired names the vectors of the suite to look at again, too: those that
-require or forbid something by a clause that the finding concerns. Whether their verdict changes is
-for the reader to say.";
+Of a mended wording that the model has as a way to take the text --repaired names the vectors of the
+suite whose verdict changes; the JSON says how, as `vectors --reading` does. Of the others it names
+those to look at again: they require or forbid something by a clause that the finding concerns.";
 
 /// What to show.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -47,7 +48,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "id")]
     refuted: bool,
     /// Hold every run that shows a finding, and those that differ from one by two steps, against all mended wordings together
-    #[arg(long, conflicts_with_all = ["id", "refuted"])]
+    #[arg(long, conflicts_with = "refuted")]
     repaired: bool,
 }
 
@@ -76,6 +77,11 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
         return Ok(Answer { text, status });
     }
     if args.repaired {
+        if let Some(id) = &args.id {
+            return Err(miette!(
+                "--repaired takes all mended wordings together, and no ID: `countersign findings {id}` has what is mended there"
+            ));
+        }
         return repaired(&is_wanted, format);
     }
     let found: Vec<&Finding> = match &args.id {
@@ -209,38 +215,58 @@ struct AgainFor {
     files: Vec<String>,
     /// Those of them whose run is in the suite for such a clause.
     for_its_clauses: Vec<String>,
+    /// The ways to take the text by which the mended wording is in force.
+    choices: &'static [String],
+    /// The vectors that are other ones by these; nothing where no judge has the wording.
+    changed: Option<Vec<Changed>>,
+}
+
+/// The vectors of a protocol, by these settings.
+fn made_of(protocol: &str, by: &Settings<'_>) -> miette::Result<Made> {
+    match protocol {
+        "mcp-aql" => made::<McpAqlDriver>(by),
+        "pending-action" => made::<PendingActionDriver>(by),
+        _ => made::<AaepDriver>(by),
+    }
 }
 
 impl Again {
     fn of(protocol: &str) -> miette::Result<Self> {
-        let (manifest, vectors) = match protocol {
-            "mcp-aql" => made::<McpAqlDriver>(None),
-            "pending-action" => made::<PendingActionDriver>(None),
-            _ => made::<AaepDriver>(None),
-        }?;
+        let usual = made_of(protocol, &Settings::default())?;
         let mended = findings::all().iter();
         let mended = mended.filter(|it| it.protocol() == protocol && it.unrepaired.is_none());
+        let findings = mended.map(|it| AgainFor::of(it, &usual));
         Ok(Self {
-            of: vectors.len(),
-            findings: mended
-                .map(|it| AgainFor::of(it, &manifest, &vectors))
-                .collect(),
+            of: usual.all.len(),
+            findings: findings.collect::<miette::Result<_>>()?,
         })
     }
 
     fn text(&self) -> String {
         let mut text = hanging(
             "  ",
-            "vectors to look at again where a wording is mended: those that require or forbid something by a clause that the \
-             finding concerns, and by name those that the suite has for such a clause; whether their verdict changes is not said",
+            "vectors whose verdict changes where a wording is mended that the model has as a way to take the text (`countersign vectors \
+             --reading` tells how); of the other wordings those to look at again, for no judge has them: those that require or \
+             forbid something by a clause that the finding concerns, and by name those that the suite has for such a clause",
         );
         for it in &self.findings {
+            if let Some(changed) = &it.changed {
+                let by = it.choices.join(", ");
+                let said = match changed.len() {
+                    0 => format!("changes none, by {by}"),
+                    count => format!(
+                        "changes {count}, by {by}: {}",
+                        first(changed.iter().map(|it| &*it.file))
+                    ),
+                };
+                text += &hanging(&format!("  {:<9} ", it.finding), &said);
+                continue;
+            }
             let (files, named) = (it.files.len(), &it.for_its_clauses);
             let mut said = format!("{files} of {}", self.of);
             if !named.is_empty() {
-                let first = named.get(..NAMED).unwrap_or(named).join(", ");
-                let rest = if named.len() > NAMED { ", …" } else { "" };
-                let _ = write!(said, ", {} for such a clause: {first}{rest}", named.len());
+                let first = first(named.iter().map(String::as_str));
+                let _ = write!(said, ", {} for such a clause: {first}", named.len());
             }
             text += &hanging(&format!("  {:<9} ", it.finding), &said);
         }
@@ -251,12 +277,24 @@ impl Again {
 /// The first so many vectors are named; the JSON has all.
 const NAMED: usize = 4;
 
+fn first<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
+    let mut first: Vec<_> = names.by_ref().take(NAMED).collect();
+    first.extend(names.next().map(|_| "…"));
+    first.join(", ")
+}
+
 impl AgainFor {
-    fn of(
-        finding: &'static Finding,
-        manifest: &Manifest,
-        vectors: &BTreeMap<String, Vector>,
-    ) -> Self {
+    fn of(finding: &'static Finding, usual: &Made) -> miette::Result<Self> {
+        let Made {
+            manifest,
+            all: vectors,
+        } = usual;
+        let choices = finding.choices.as_slice();
+        let by_these = || -> miette::Result<_> {
+            let mended = made_of(finding.protocol(), &Settings::of(choices))?;
+            Ok(changed::all(vectors, &mended.all))
+        };
+        let changed = (!choices.is_empty()).then(by_these).transpose()?;
         let clauses = finding.clauses.iter().map(ClauseId::as_str);
         let files: BTreeSet<_> = clauses
             .clone()
@@ -269,11 +307,13 @@ impl AgainFor {
             let mut words = shows.iter().flat_map(|it| it.split([' ', ':']));
             words.any(|word| clauses.clone().any(|clause| is_named(clause, word)))
         };
-        Self {
+        Ok(Self {
             finding: &finding.id,
             for_its_clauses: files.iter().filter(is_for).cloned().collect(),
             files: files.into_iter().collect(),
-        }
+            choices,
+            changed,
+        })
     }
 }
 

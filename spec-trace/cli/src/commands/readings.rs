@@ -1,5 +1,6 @@
 //! `countersign readings`: each place of a text that can be taken in more than one way, and what each way costs.
 
+use countersign_conform::mcp_aql::wide::{OpenBeside, open_beside};
 use countersign_conform::steps::steps_json;
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::breaks_within;
@@ -150,6 +151,12 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
         None => T::PLACES.iter().collect(),
         Some(name) => {
             let place = T::PLACES.iter().find(|place| place.name == name);
+            if place.is_none()
+                && T::NAME == McpAqlProtocol::NAME
+                && let Some(open) = open_beside(name)
+            {
+                return Ok(beside_the_model(name, &open, format));
+            }
             let unknown = || ReadingError::UnknownName {
                 places: T::PLACES,
                 name: name.clone(),
@@ -361,13 +368,65 @@ fn place_text<R>(place: &Place<R>, bounds: Option<&str>, ways: &[Way<R>]) -> Str
     text
 }
 
+/// A place that `diff` finds out how an implementation takes, and that the model does not have.
+fn beside_the_model(name: &str, open: &OpenBeside, format: Format) -> Answer {
+    let OpenBeside {
+        clauses,
+        question,
+        ways: [usual, other],
+    } = open;
+    let status = Status::Holds;
+    if format == Format::Json {
+        let document = json!({
+            "protocol": McpAqlProtocol::NAME, "name": name, "clauses": clauses, "question": question,
+            "choices": [usual, other], "modelled": false,
+        });
+        return Answer::json(&document, status);
+    }
+    let mut text = hanging(&format!("{name}  "), question);
+    text += &hanging("  ", &format!("left open by {}", clauses.join(", ")));
+    text += &hanging("  ", &format!("{usual}, or {other}"));
+    text += &hanging(
+        "  ",
+        "The model has one way alone, so that no run of it tells the two apart. `diff` lets an implementation do either, and says which; `vectors --reading` takes either.",
+    );
+    Answer { text, status }
+}
+
 fn totals<T: Modelled>(bounds: &str, ways: &[Way<T::Reading>]) -> String {
     let others = ways.iter().filter(|way| !way.is_default);
     let (keep, cost): (Vec<_>, Vec<_>) = others.partition(|way| way.costs.is_empty());
     format!(
-        "{bounds} bounds, runs of up to {} steps: {} ways beside the defaults keep every guarantee, {} break some\n",
+        "{bounds} bounds, runs of up to {} steps: {}\n",
         T::LONGEST,
-        keep.len(),
-        cost.len()
+        kept_and_broken(keep.len(), cost.len())
     )
+}
+
+/// How many ways beside the defaults keep every guarantee, and how many break some.
+pub(crate) fn kept_and_broken(keep: usize, cost: usize) -> String {
+    let [way, keeps] = if keep == 1 {
+        ["way", "keeps"]
+    } else {
+        ["ways", "keep"]
+    };
+    let breaks = if cost == 1 { "breaks" } else { "break" };
+    format!("{keep} {way} beside the defaults {keeps} every guarantee, {cost} {breaks} some")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_way_keeps_and_two_keep() {
+        let said = [(1, 2), (2, 1)].map(|(keep, cost)| kept_and_broken(keep, cost));
+        assert_eq!(
+            said,
+            [
+                "1 way beside the defaults keeps every guarantee, 2 break some",
+                "2 ways beside the defaults keep every guarantee, 1 breaks some",
+            ]
+        );
+    }
 }

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::told_on_stderr;
-use super::vectors::setting;
+use super::vectors::{CONNECTIONS_END, setting};
 use crate::answer::{Answer, Status};
 use crate::arguments::Protocol;
 use crate::serve::aaep::{self, Aaep};
@@ -87,7 +87,8 @@ and what is read into the texts: countersign schema driver
                   rate_limits: {issuance, failed_validation, revocation: each
                   {burst, interval_millis}; no limit where absent},
                   configuration: {clock_skew_tolerance_seconds: 0 to 300 [30],
-                  oracle: codes|uniform, critical}; `configure` changes it for one adapter;
+                  oracle: codes|uniform, critical}; `configure` changes it for one adapter,
+                  but for the oracle where --reading oracle=uniform settles it;
                   above 60 seconds `reset` answers with a warning
   pending-action  read_effect: pends|runs (a read runs though it names deciders; its event
                   `decided` names nobody), expiry_boundary: at|after (a decision at the very
@@ -288,7 +289,14 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         Protocol::McpAql => carried_out::<McpAqlProtocol>(arguments),
         Protocol::PendingAction => carried_out::<PendingActionProtocol>(arguments),
     }?;
-    let settings = settings.as_deref().unwrap_or(&by_text);
+    let settings = settings.as_deref().unwrap_or(&by_text.settings);
+    let mcp_aql = |service: McpAql<Ids>| {
+        if by_text.is_uniform {
+            service.always_uniform()
+        } else {
+            service
+        }
+    };
     match protocol {
         Protocol::Aaep | Protocol::McpAql if store.is_some() && http.is_none() => Err(miette!(
             help = "leave --store out: the state of this executor lives as long as its process",
@@ -311,8 +319,10 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
             })
         }
         Protocol::Aaep => converse(Aaep::new(chosen(settings)?, ids)),
-        Protocol::McpAql if *signed => converse(McpAql::signing(conforming(settings)?, ids)),
-        Protocol::McpAql => converse(McpAql::new(conforming(settings)?, ids)),
+        Protocol::McpAql if *signed => {
+            converse(mcp_aql(McpAql::signing(conforming(settings)?, ids)))
+        }
+        Protocol::McpAql => converse(mcp_aql(McpAql::new(conforming(settings)?, ids))),
         Protocol::PendingAction => match store {
             None => converse(PendingAction::in_memory(chosen(settings)?, ids)),
             Some(path) => {
@@ -324,8 +334,16 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
     }
 }
 
-/// The settings by which the executor takes the text as a file and the readings named have it.
-fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<String> {
+/// How the executor takes the text as a file and the readings named have it.
+struct ByText {
+    /// Its settings.
+    settings: String,
+    /// Whether no `configure` has it tell which check failed: as a setting that is how it begins, as a reading how it is.
+    is_uniform: bool,
+}
+
+/// That which is named.
+fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<ByText> {
     let file = arguments.spec.as_deref();
     let reason = "the executor keeps every rule";
     let changes = Changes::<T>::with_every_rule(file, &arguments.readings, reason)?;
@@ -336,9 +354,7 @@ fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<String> {
             ("token-storage=signed", true) => Ok("{}"),
             ("token-storage=signed", false) => Err("--signed is for that"),
             ("token-storage=kept", true) => Err("with --signed it keeps none"),
-            ("restarted-session=goes-on", _) => {
-                Err("the connections end with the process, as the driver protocol has it")
-            }
+            ("restarted-session=goes-on", _) => Err(CONNECTIONS_END),
             _ => setting(&assignment)
                 .or_else(|| is_usual::<T>(name, value).then_some("{}"))
                 .ok_or_else(|| without_setting::<T>(name)),
@@ -354,7 +370,10 @@ fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<String> {
         let setting: serde_json::Map<_, _> = serde_json::from_str(setting).into_diagnostic()?;
         settings.extend(setting);
     }
-    Ok(Value::Object(settings).to_string())
+    Ok(ByText {
+        settings: Value::Object(settings).to_string(),
+        is_uniform: changes.changed().any(|it| it == ("oracle", "uniform")),
+    })
 }
 
 /// Whether the text is taken so where nothing is said.

@@ -1,39 +1,49 @@
 //! `countersign vectors`: the suite as plain JSON, for test drivers in any language.
 
-use std::collections::BTreeMap;
+pub(super) mod changed;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::Taken;
+use countersign_conform::driven::{Settled, Taken};
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::Suited;
-use countersign_conform::suite::vectors::{self, Manifest, Vector};
-use countersign_driver::Protocol as _;
+use countersign_conform::suite::party::Answering;
+use countersign_conform::suite::vectors::{self, By, Manifest, Vector};
+use countersign_driver::{Greeting, Protocol as _};
+use countersign_model::bounds::Bounds as _;
+use countersign_model::specification::Modelled;
 use miette::{Context, IntoDiagnostic, miette};
 use serde::Serialize;
 use serde_json::json;
 
-use super::replay::choices;
+use self::changed::Changed;
+use super::clauses::hanging;
 use crate::answer::{Answer, Format, Status};
-use crate::arguments::Protocol;
+use crate::arguments::{Protocol, specification};
+use crate::spec_file::Changes;
 
 const EXAMPLES: &str = "\
 Examples:
   countersign vectors pending-action --out vectors
   python3 spec-trace/vectors/run_vectors.py vectors -- python3 ledger.py
   countersign vectors pending-action --reading expiry-boundary=after --out after
+  countersign vectors mcp-aql --spec changed.toml --out changed
 
 Each file is a run of the suite: requests of the driver protocol, and for each what is required,
 allowed and forbidden in the response, and by which clause. DIR/README.md says how to run them,
 DIR/manifest.json lists them, by clause and by reading; `schema vectors` prints their form. They are
-the same each time, byte by byte. With --reading they hold by that choice in place of the default:
-the reference answers by it where it has a setting for it, and a run of which its answers are wrong
-by it is left out; the manifest says which. An unknown choice lists those that there are. A DIR
-that holds anything but vectors is left as it is.";
+the same each time, byte by byte.
+
+With --spec and --reading they hold by the text as it is changed, as its judge says, and what is
+told is which of them require or forbid another thing than by the text as it stands. The reference
+answers where it takes the text so, else the model; a run that neither takes is left out, and the
+manifest says why. What no vector can show is refused: rules left out, for one. A DIR that holds
+anything but vectors is left as it is.";
 
 /// The arguments of `countersign vectors`.
 #[derive(Debug, Clone, clap::Args)]
@@ -43,9 +53,13 @@ pub struct Args {
     #[arg(value_enum)]
     pub protocol: Protocol,
 
-    /// Take an ambiguous passage in another way
+    /// By the text with the readings and numbers of this file, as `spec` prints one
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+
+    /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
     #[arg(long, value_name = "NAME=CHOICE")]
-    pub reading: Option<String>,
+    pub reading: Vec<String>,
 
     /// The folder to write them into
     #[arg(long, value_name = "DIR")]
@@ -69,57 +83,255 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     }
 }
 
-fn write<D: Suited>(args: &Args, format: Format) -> miette::Result<Answer> {
-    let shown = args.out.display();
-    let name = D::Protocol::NAME;
-    let (manifest, all) = made::<D>(args.reading.as_deref())?;
+fn write<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
+    let by = Settings {
+        spec: args.spec.as_deref(),
+        readings: &args.reading,
+    };
+    let made = made::<D>(&by)?;
+    let changed = if made.manifest.taken.is_empty() {
+        Vec::new()
+    } else {
+        changed::all(&self::made::<D>(&Settings::default())?.all, &made.all)
+    };
     clear(&args.out)?;
-    let written = put(&args.out, &manifest, &all);
+    let shown = args.out.display();
+    let written = put(&args.out, &made);
     written
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write vectors into {shown}"))?;
-    let (runs, clauses) = (all.len(), manifest.clauses.len());
-    let by = args.reading.as_ref();
     Ok(match format {
-        Format::Text => {
-            let by = by.map_or_else(String::new, |by| format!(" by {by}"));
-            Answer {
-                text: format!("{name}: {runs} vectors of {clauses} clauses{by} in {shown}\n"),
-                status: Status::Holds,
-            }
-        }
+        Format::Text => Answer {
+            text: text(&args.out, &made, &changed),
+            status: Status::Holds,
+        },
         Format::Json => {
+            let Made { manifest, all } = &made;
             let document = json!({
-                "protocol": name, "vectors": runs, "clauses": clauses, "out": args.out, "reading": by,
+                "protocol": manifest.protocol, "vectors": all.len(), "clauses": manifest.clauses.len(),
+                "out": args.out, "reading": args.reading.first(), "taken": manifest.taken,
+                "spec": args.spec, "changed": changed,
             });
             Answer::json(&document, Status::Holds)
         }
     })
 }
 
-/// The vectors, as the reference answers.
+/// What was written, and what of it is not as by the text.
+fn text(out: &Path, made: &Made, changed: &[Changed]) -> String {
+    let Made { manifest, all } = made;
+    let (name, runs, clauses) = (&manifest.protocol, all.len(), manifest.clauses.len());
+    let taken = manifest.taken.iter();
+    let taken: Vec<_> = taken
+        .map(|(place, choice)| format!("{place}={choice}"))
+        .collect();
+    let by = if taken.is_empty() {
+        String::new()
+    } else {
+        format!(" by {}", taken.join(", "))
+    };
+    let mut text = hanging(
+        "",
+        &format!(
+            "{name}: {runs} vectors of {clauses} clauses{by} in {}",
+            out.display()
+        ),
+    );
+    if !taken.is_empty() {
+        text += &changed::text(changed);
+    }
+    text
+}
+
+/// How the text is taken where vectors are made: a file, and readings beside it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Settings<'a> {
+    spec: Option<&'a Path>,
+    readings: &'a [String],
+}
+
+impl<'a> Settings<'a> {
+    /// These readings.
+    pub(super) const fn of(readings: &'a [String]) -> Self {
+        Self {
+            spec: None,
+            readings,
+        }
+    }
+}
+
+/// Vectors, and what lists them.
+pub(super) struct Made {
+    pub(super) manifest: Manifest,
+    pub(super) all: BTreeMap<String, Vector>,
+}
+
+/// The vectors, as the reference answers, or the model where it does not take the text so.
 ///
 /// # Errors
 ///
-/// A choice that there is not, or a reference that does not answer.
-pub(super) fn made<D: Suited>(
-    reading: Option<&str>,
-) -> miette::Result<(Manifest, BTreeMap<String, Vector>)> {
-    let program = std::env::current_exe().into_diagnostic()?;
-    let arguments = ["serve", D::Protocol::NAME, "--stdio", "--settings"];
-    let arguments = arguments
-        .into_iter()
-        .chain([reading.and_then(setting).unwrap_or("{}")])
-        .map(Into::into);
-    let command = [program.into_os_string()].into_iter().chain(arguments);
-    let process = Process::new(command.collect(), Duration::from_secs(10));
+/// A reading or a file that there is not, what no vector can show, or a reference that does not answer.
+pub(super) fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
     let lost = |lost| miette!("the reference does not answer: {lost}");
-    let mut reference = Greeted::new(process).map_err(lost)?;
-    let named: Vec<_> = reading.into_iter().map(str::to_owned).collect();
-    let named = choices::<D, _>(&named, &reference)?;
-    let taken = taken::<D>(D::readings(reference.greeting()), &named)?;
-    vectors::vectors::<D, _>(&mut reference, &taken).map_err(lost)
+    let open = D::readings(&D::greeting());
+    let is_open = |place: &str| {
+        open.iter()
+            .flat_map(|it| &it.choices)
+            .any(|it| it.0 == place)
+    };
+    // What a text leaves open beside its readings, the judge alone knows.
+    let is_leeway = |it: &&String| {
+        let place = it.split_once('=').map_or("", |(place, _)| place);
+        is_open(place) && D::Model::PLACES.iter().all(|it| it.name != place)
+    };
+    let (leeway, readings): (Vec<&String>, Vec<&String>) =
+        settings.readings.iter().partition(is_leeway);
+    let readings: Vec<_> = readings.into_iter().cloned().collect();
+    let changes = changes::<D>(settings.spec, &readings)?;
+    let mut reference = reference::<D>(&changes)?;
+    let mut readings = around::<D>(reference.greeting(), &changes);
+    for assignment in &leeway {
+        readings = with_leeway::<D>(readings, assignment)?;
+    }
+    let taken = changes.departing();
+    let taken = taken.map(|(place, choice)| (place.to_owned(), choice.to_owned()));
+    let leeway = leeway.iter().filter_map(|it| it.split_once('='));
+    let leeway = leeway.filter(|it| {
+        let usual = open.first().map(|it| &it.choices);
+        usual.is_some_and(|usual| !usual.contains(it))
+    });
+    let leeway = leeway.map(|(place, choice)| (place.to_owned(), choice.to_owned()));
+    let changed: BTreeMap<_, _> = taken.chain(leeway).collect();
+    let small = specification::<D::Model>(<D::Model as Modelled>::Bounds::PRESETS[0])?;
+    let model = small.with(small.rules, changes.of_reading(small.reading));
+    let by = By {
+        readings,
+        model: model.departs().then_some(model),
+        changed,
+    };
+    let (manifest, all) = vectors::vectors::<D, _>(&mut reference, &by).map_err(lost)?;
+    Ok(Made { manifest, all })
 }
+
+/// What is changed of the text.
+///
+/// # Errors
+///
+/// As of the file and the readings, and what no vector can show.
+fn changes<D: Answering>(
+    spec: Option<&Path>,
+    readings: &[String],
+) -> miette::Result<Changes<D::Model>> {
+    let reason = "vectors hold an implementation to every rule";
+    let changes = Changes::with_every_rule(spec, readings, reason)?;
+    if changes
+        .changed()
+        .any(|it| it == ("restarted-session", "goes-on"))
+    {
+        return Err(miette!(
+            "no vector shows restarted-session = goes-on: {CONNECTIONS_END}"
+        ));
+    }
+    Ok(changes)
+}
+
+/// The reference, with those of the settings that it has for how the text is taken.
+fn reference<D: Answering>(
+    changes: &Changes<D::Model>,
+) -> miette::Result<Greeted<D::Protocol, Process>> {
+    let program = std::env::current_exe().into_diagnostic()?;
+    let serve = ["serve", D::Protocol::NAME, "--stdio"].map(str::to_owned);
+    let has_setting = |it: &String| setting(it).is_some();
+    let readings = changes
+        .changed()
+        .map(|(name, value)| format!("{name}={value}"));
+    let readings = readings.filter(has_setting);
+    let arguments = serve
+        .into_iter()
+        .chain(readings.flat_map(|it| ["--reading".to_owned(), it]));
+    let command = [program.into_os_string()].into_iter();
+    let command = command.chain(arguments.map(Into::into));
+    let process = Process::new(command.collect(), Duration::from_secs(10));
+    Greeted::new(process).map_err(|lost| miette!("the reference does not answer: {lost}"))
+}
+
+/// The ways to take the text: as it is changed first, and then each that a party may take instead at one place or two. What the changes
+/// choose stands beside the other choices of its place.
+fn around<D: Answering>(
+    greeting: &Greeting<D::Protocol>,
+    changes: &Changes<D::Model>,
+) -> Vec<Taken<D::Judge>> {
+    let open = D::readings(greeting);
+    let known: BTreeSet<_> = open.iter().flat_map(|it| &it.choices).copied().collect();
+    let places: Vec<_> = changes.changed().map(|(name, _)| name).collect();
+    let by = |changes: &Changes<D::Model>| {
+        let settled = Settled {
+            places: &places,
+            take: &|reading| changes.of_reading(reading),
+        };
+        D::readings_where(greeting, &settled)
+    };
+    let mut all = by(changes);
+    let chosen = changes.changed().filter_map(|(name, value)| {
+        let known = known.iter().find(|it| **it == (name, value));
+        known.copied()
+    });
+    let chosen: Vec<_> = chosen.collect();
+    for taken in &mut all {
+        taken.choices.extend(&chosen);
+    }
+    for (place, choice) in &chosen {
+        let others = known.iter().filter(|it| it.0 == *place && it.1 != *choice);
+        for other in others {
+            let Some(first) = by(&changes.choosing(other.0, other.1)).into_iter().next() else {
+                continue;
+            };
+            let mut choices = first.choices;
+            choices.extend(&chosen);
+            for it in &mut choices {
+                if it.0 == *place {
+                    *it = *other;
+                }
+            }
+            let judge = first.judge;
+            all.push(Taken { choices, judge });
+        }
+    }
+    all
+}
+
+/// The same with one that takes what is no reading so in the first place.
+fn with_leeway<D: Answering>(
+    mut all: Vec<Taken<D::Judge>>,
+    assignment: &str,
+) -> miette::Result<Vec<Taken<D::Judge>>> {
+    let usual = all.first().map_or_else(Vec::new, |it| it.choices.clone());
+    let (place, choice) = assignment.split_once('=').unwrap_or_default();
+    let is_meant = |it: &Taken<D::Judge>| {
+        let mut pairs = it.choices.iter().zip(&usual);
+        pairs.all(|(is, usual)| {
+            if is.0 == place {
+                is.1 == choice
+            } else {
+                is == usual
+            }
+        })
+    };
+    let found = all.iter().position(is_meant).ok_or_else(|| {
+        let choices = all.iter().flat_map(|it| &it.choices);
+        let choices = choices.filter(|it| it.0 == place).map(|it| it.1);
+        let choices = choices.collect::<BTreeSet<_>>().into_iter();
+        let choices = choices.collect::<Vec<_>>().join(" or ");
+        miette!("reading {place}: unknown value `{choice}`: expected {choices}")
+    })?;
+    let first = all.remove(found);
+    all.insert(0, first);
+    Ok(all)
+}
+
+/// Why the connections of a process are not held by others.
+pub(super) const CONNECTIONS_END: &str =
+    "the connections end with the process, as the driver protocol has it";
 
 /// The settings by which the reference takes the text so, where it has any for it.
 pub(super) fn setting(reading: &str) -> Option<&'static str> {
@@ -134,25 +346,6 @@ pub(super) fn setting(reading: &str) -> Option<&'static str> {
         "oracle=uniform" => r#"{"configuration":{"oracle":"uniform"}}"#,
         _ => return None,
     })
-}
-
-/// The way to take the text that has this choice, and the default elsewhere.
-fn taken<D: Suited>(
-    readings: Vec<Taken<D::Judge>>,
-    named: &[(String, String)],
-) -> miette::Result<Taken<D::Judge>> {
-    let usual = readings
-        .first()
-        .map_or_else(Vec::new, |it| it.choices.clone());
-    let is_meant = |it: &Taken<D::Judge>| {
-        let mut choices = it.choices.iter().zip(&usual);
-        choices.all(|((place, choice), usual)| {
-            let named = named.iter().find(|(known, _)| known == place);
-            *choice == named.map_or(usual.1, |(_, choice)| choice)
-        })
-    };
-    let found = readings.into_iter().find(is_meant);
-    found.ok_or_else(|| miette!("no judge takes the text so and in no other way"))
 }
 
 /// Takes vectors that were written before out of the folder.
@@ -194,15 +387,15 @@ fn clear(folder: &Path) -> miette::Result<()> {
     Ok(())
 }
 
-fn put(folder: &Path, manifest: &Manifest, all: &BTreeMap<String, Vector>) -> std::io::Result<()> {
+fn put(folder: &Path, made: &Made) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
-    for (file, vector) in all {
-        fs::write(folder.join(file), text(vector)?)?;
+    for (file, vector) in &made.all {
+        fs::write(folder.join(file), pretty(vector)?)?;
     }
     fs::write(folder.join("README.md"), README)?;
-    fs::write(folder.join(MANIFEST), text(manifest)?)
+    fs::write(folder.join(MANIFEST), pretty(&made.manifest)?)
 }
 
-fn text(value: &impl Serialize) -> std::io::Result<String> {
+fn pretty(value: &impl Serialize) -> std::io::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }

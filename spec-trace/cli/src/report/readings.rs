@@ -4,7 +4,7 @@ use countersign_model::checker::PropertyVerdict;
 use maud::{Markup, html};
 
 use super::{Full, clause_link, page as whole, ways};
-use crate::commands::readings::{Costs, PlaceCosts};
+use crate::commands::readings::{Costs, PlaceCosts, kept_and_broken};
 use crate::show::html::drawing;
 use crate::show::model_run;
 use crate::show::run::Kind;
@@ -30,8 +30,8 @@ fn of_protocol(costs: &Costs) -> Markup {
         section.document aria-labelledby=(costs.protocol) {
             h2 id=(costs.protocol) { (costs.protocol) }
             p.faint {
-                (costs.bounds) " bounds, runs of up to " (costs.steps) " steps: " (keep.len()) " ways beside the defaults keep every "
-                "guarantee, " (cost.len()) " break some"
+                (costs.bounds) " bounds, runs of up to " (costs.steps) " steps: "
+                (kept_and_broken(keep.len(), cost.len()))
             }
             @for place in &costs.places { (article(costs.protocol, place)) }
         }

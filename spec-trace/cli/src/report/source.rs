@@ -10,6 +10,15 @@ impl FromStr for SourceUrl {
     type Err = String;
 
     fn from_str(template: &str) -> Result<Self, String> {
+        // What a page leads to is followed by whoever clicks on it.
+        let mut schemes = ["https://", "http://"].into_iter();
+        if !schemes.any(|it| {
+            template
+                .get(..it.len())
+                .is_some_and(|own| own.eq_ignore_ascii_case(it))
+        }) {
+            return Err("expected an address that begins with https:// or http://".to_owned());
+        }
         let rest = template.replace("{path}", "").replace("{line}", "");
         if !template.contains("{path}") {
             return Err("{path} is missing, so that all links would lead to one place".to_owned());
@@ -49,7 +58,15 @@ mod tests {
         assert_eq!(of("a/b \"c.rs:12").as_deref(), Some(expected));
         assert_eq!((of("a"), of("a:b")), (None, None));
         assert!("https://code.example/{path}".parse::<SourceUrl>().is_ok());
-        for wrong in ["https://code.example/{line}", "", "{path}{row}", "{path}}"] {
+        let wrong = [
+            "https://code.example/{line}",
+            "",
+            "https://code.example/{path}{row}",
+            "https://code.example/{path}}",
+            "javascript:alert('{path}')",
+            "{path}",
+        ];
+        for wrong in wrong {
             assert!(wrong.parse::<SourceUrl>().is_err(), "{wrong}");
         }
     }

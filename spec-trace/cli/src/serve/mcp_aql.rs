@@ -26,6 +26,8 @@ pub struct McpAql<Ids> {
     gatekeeper: Gatekeeper,
     settings: Settings,
     signs: bool,
+    /// How much a failed check tells, whatever is configured; nothing where that is the operator's to say.
+    oracle: Option<Oracle>,
     ids: Ids,
 }
 
@@ -40,8 +42,16 @@ impl<Ids: IdSource> McpAql<Ids> {
             gatekeeper: Gatekeeper::new(settings.clone()),
             settings,
             signs: false,
+            oracle: None,
             ids,
         }
+    }
+
+    /// The same, and no operator has it tell which check failed (AQL-6.3-2).
+    #[must_use]
+    pub fn always_uniform(mut self) -> Self {
+        self.oracle = Some(Oracle::Uniform);
+        self
     }
 
     /// The same, and it signs its tokens instead of keeping them (AQL-6.2-2). Each reset has a key of its own.
@@ -165,7 +175,10 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
         driver::Output::Refused(refused)
     }
 
-    fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<driver::Output>, Failure> {
+    fn handle(&mut self, now: Timestamp, mut input: Input) -> Result<Vec<driver::Output>, Failure> {
+        if let (Input::Configure { oracle, .. }, Some(_)) = (&mut input, self.oracle) {
+            *oracle = oracle.and(self.oracle);
+        }
         let Outcome { outputs, refused } = self.gatekeeper.handle(now, &mut self.ids, input);
         let refused = refused.map(|it| refusal(it.clause(), it));
         told::<Self>(outputs.iter().map(output), refused)

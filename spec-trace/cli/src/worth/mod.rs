@@ -198,18 +198,27 @@ impl<G: Guards> Worth<G> {
 }
 
 impl<G> Single<G> {
-    /// The shortest run that breaks this guarantee, in steps.
-    pub fn length(&self, guarantee: &str) -> Option<usize> {
-        let mut broken = self.broken.properties.iter();
-        let found = broken.find(|it| it.name == guarantee && is_guarantee(it));
-        found.map(|it| it.steps.len())
+    /// What its loss breaks of this guarantee, by the shortest run, with its place among all that it breaks.
+    pub fn breaking(&self, guarantee: &str) -> Option<(usize, &PropertyVerdict)> {
+        let mut broken = self.broken.properties.iter().enumerate();
+        broken.find(|(_, it)| it.name == guarantee && is_guarantee(it))
     }
 
-    /// The shortest run that breaks something else, in steps: what the text as it is read wants, and no guarantee.
+    /// The same of what the text as it is read wants, and is no guarantee: by the shortest run of all.
+    pub fn breaking_otherwise(&self) -> Option<(usize, &PropertyVerdict)> {
+        let broken = self.broken.properties.iter().enumerate();
+        let others = broken.filter(|(_, it)| !is_guarantee(it));
+        others.min_by_key(|(_, it)| it.steps.len())
+    }
+
+    /// The shortest run that breaks this guarantee, in steps.
+    pub fn length(&self, guarantee: &str) -> Option<usize> {
+        self.breaking(guarantee).map(|(_, it)| it.steps.len())
+    }
+
+    /// The shortest run that breaks something else, in steps.
     pub fn otherwise(&self) -> Option<usize> {
-        let broken = self.broken.properties.iter();
-        let others = broken.filter(|it| !is_guarantee(it));
-        others.map(|it| it.steps.len()).min()
+        self.breaking_otherwise().map(|(_, it)| it.steps.len())
     }
 }
 

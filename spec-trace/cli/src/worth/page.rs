@@ -1,10 +1,14 @@
 //! What the rules are worth, as a page: the matrix drawn, and below it what it says.
 
+use countersign_model::checker::PropertyVerdict;
 use countersign_model::rules::Guards;
 use maud::{Markup, html};
 
-use super::{Guarantee, Worth, text};
+use super::{Guarantee, Single, Worth, text};
 use crate::page::Page;
+use crate::show::html::{DRAWING, drawing};
+use crate::show::model_run;
+use crate::show::run::Kind;
 
 /// How a page names a clause: by its id alone, or as a link to where it is explained.
 pub type ShowClause = fn(&str) -> Markup;
@@ -36,6 +40,7 @@ pub fn render<G: Guards>(
                     pre { (text::pairs(pairs, &worth.guarantees)) }
                 }
             }
+            (runs(worth, clause))
             section {
                 h2 { "Duties of the text without a rule to leave out" }
                 dl { @for (id, level, reason) in duties { dt { (clause(id)) " " span.badge.quiet { (level) } } dd { (reason) } } }
@@ -45,8 +50,8 @@ pub fn render<G: Guards>(
     let title = format!("Countersign: what each rule of {protocol} is worth");
     Page {
         title: &title,
-        style: include_str!("worth.css"),
-        script: "",
+        style: &format!("{DRAWING}{}", include_str!("worth.css")),
+        script: include_str!("worth.js"),
         body,
     }
     .render()
@@ -56,7 +61,7 @@ fn matrix<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
     html! {
         section {
             h2 #matrix-head { "Rule by guarantee" }
-            p.faint { "A number is the length of the shortest run, in steps, that breaks the guarantee where the rule alone is left out." }
+            p.faint { "A number is the length of the shortest run, in steps, that breaks the guarantee where the rule alone is left out. It leads to the run, drawn." }
             div.wide tabindex="0" role="region" aria-labelledby="matrix-head" {
                 table.worth {
                     thead {
@@ -70,8 +75,8 @@ fn matrix<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
                         @for single in &worth.singles {
                             tr id={ "rule-" (single.row.name) } {
                                 th scope="row" title=(single.row.gist) { (single.row.name) " " span.faint { (clause(single.row.clauses[0])) } }
-                                @for guarantee in &worth.guarantees { (cell(single.length(&guarantee.name), &guarantee.name)) }
-                                (cell(single.otherwise(), "else"))
+                                @for guarantee in &worth.guarantees { (cell(single, single.breaking(&guarantee.name), &guarantee.name)) }
+                                (cell(single, single.breaking_otherwise(), "else"))
                             }
                         }
                     }
@@ -81,12 +86,43 @@ fn matrix<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
     }
 }
 
-/// The shorter the run, the stronger the colour.
-fn cell(length: Option<usize>, title: &str) -> Markup {
+/// What a rule's loss breaks, with its place among all that it breaks.
+type Broken<'a> = Option<(usize, &'a PropertyVerdict)>;
+
+/// The shorter the run, the stronger the colour; it leads to the run.
+fn cell<G: Guards>(single: &Single<G>, broken: Broken<'_>, title: &str) -> Markup {
     html! {
-        @match length {
-            Some(steps) => td class={ "s" (steps.min(10)) } title=(title) { (steps) },
+        @match broken {
+            Some((place, property)) => {
+                @let steps = property.steps.len();
+                td class={ "s" (steps.min(10)) } title=(title) { a href={ "#" (run_id(single, place)) } { (steps) } }
+            },
             None => td {},
+        }
+    }
+}
+
+fn run_id<G: Guards>(single: &Single<G>, place: usize) -> String {
+    format!("run-{}-{place}", single.row.name)
+}
+
+/// The runs that the cells lead to, each drawn.
+fn runs<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
+    html! {
+        section {
+            h2 { "The shortest runs" }
+            @for single in &worth.singles {
+                @let guarantees = worth.guarantees.iter().filter_map(|it| single.breaking(&it.name));
+                @for (place, property) in guarantees.chain(single.breaking_otherwise()) {
+                    @let id = run_id(single, place);
+                    details id=(id) tabindex="-1" {
+                        summary { "without " code { (single.row.name) } ": " (property.name) " (" (property.steps.len()) " steps)" }
+                        p { @for id in &*property.clauses { (clause(id)) " " } }
+                        @let run = model_run::of(Kind::Counterexample, &property.name, &property.steps);
+                        div.drawing { (drawing(&run, &format!("in-{id}-"))) }
+                    }
+                }
+            }
         }
     }
 }

@@ -72,6 +72,9 @@ pub struct Asked<'a, D: Suited> {
 /// The model as a party.
 pub struct Party<D: Answering> {
     model: ModelOf<D>,
+    /// What it can be asked for besides: what the model offers where the text stands as it is. Another reading offers other values, and
+    /// none of those that the suite has, which was derived from the text.
+    text: Option<ModelOf<D>>,
     run: Option<Run<D>>,
 }
 
@@ -125,8 +128,15 @@ impl<D: Answering> Party<D> {
         let [small, ..] = <D::Model as Modelled>::Bounds::PRESETS;
         let model = Specification::new(small).expect("the preset is in range");
         let model = model.showing(with);
+        Self::of(model.with(rules, D::reading(model.reading)))
+    }
+
+    fn of(model: ModelOf<D>) -> Self {
+        let reading = D::reading(D::Model::reading_within(&model.bounds));
+        let text = (model.reading != reading).then(|| model.with(model.rules, reading));
         Self {
-            model: model.with(rules, D::reading(model.reading)),
+            model,
+            text,
             run: None,
         }
     }
@@ -146,14 +156,13 @@ impl<D: Answering> Party<D> {
             let model = model.showing(with);
             [model.clone(), model.literal()]
         });
-        parties.map(|model| Self { model, run: None })
+        parties.map(Self::of)
     }
 
     /// The same without the quotient, in which the model takes some requests for others.
     #[must_use]
     pub fn literal(self) -> Self {
-        let model = self.model.literal();
-        Self { model, ..self }
+        Self::of(self.model.literal())
     }
 
     /// What comes out; nothing where it is no step of the model, or follows such a one.
@@ -164,7 +173,7 @@ impl<D: Answering> Party<D> {
             .as_ref()
             .is_none_or(|it| it.answered == it.asked.len());
         if is_through {
-            run.begins(&self.model, now, op)?;
+            run.begins((&self.model, self.text.as_ref()), now, op)?;
         }
         let step = run.step.as_mut()?;
         let asked = run.driven.ask(step.asked.get(step.answered)?)?;
@@ -204,7 +213,12 @@ impl<D: Answering> Run<D> {
     }
 
     /// Takes the step that this is the first request of, with what the world does before it.
-    fn begins(&mut self, model: &ModelOf<D>, now: i64, op: &Op<D::Protocol>) -> Option<()> {
+    fn begins(
+        &mut self,
+        (model, text): (&ModelOf<D>, Option<&ModelOf<D>>),
+        now: i64,
+        op: &Op<D::Protocol>,
+    ) -> Option<()> {
         let mut known = HashSet::new();
         let received = self.worlds.iter();
         let received = received.map(|state| D::received(model, *state, op));
@@ -217,6 +231,9 @@ impl<D: Answering> Run<D> {
             from += 1;
             actions.clear();
             model.actions(&before, &mut actions);
+            if let Some(text) = text {
+                text.actions(&before, &mut actions);
+            }
             actions.extend(D::BESIDES);
             for &action in &actions {
                 let Some(taken) = D::Model::take(model, &before, action, 0) else {
@@ -297,9 +314,6 @@ impl<D: Answering> Implementation<D::Protocol> for Party<D> {
 
     fn maker(&self) -> Option<Maker<Self>> {
         let model = self.model.clone();
-        Some(Box::new(move || Self {
-            model: model.clone(),
-            run: None,
-        }))
+        Some(Box::new(move || Self::of(model.clone())))
     }
 }

@@ -13,7 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Suited, committed};
+use super::party::{Answering, ModelOf, Party};
+use super::{Suite, Suited, committed};
 use crate::driven::{Asked, Others, Taken, at_reset, places, without};
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 
@@ -91,7 +92,7 @@ pub struct Manifest {
     pub version: u32,
     /// The protocol, by its name in `hello`.
     pub protocol: String,
-    /// The choices, other than the default, by which they were made: place and choice.
+    /// The choices and numbers, other than those of the text, by which they were made, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub taken: BTreeMap<String, String>,
     /// Every file, in the order in which they are to be run.
@@ -100,9 +101,11 @@ pub struct Manifest {
     pub clauses: BTreeMap<String, Vec<String>>,
     /// For each place where the text can be taken in more than one way, the choices, and the files that are wrong by each.
     pub readings: BTreeMap<String, BTreeMap<String, Vec<String>>>,
-    /// What has no run, and runs that the party by whose answers they were made does not answer as the text is taken; with the
-    /// reason.
+    /// What has no run, and runs that nobody was found to answer rightly as the text is taken; with the reason.
     pub left_out: BTreeMap<String, String>,
+    /// Files that end before their run does, for the same reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cut_short: BTreeMap<String, String>,
 }
 
 /// The JSON Schema (draft 2020-12) of a file, and of the manifest.
@@ -139,77 +142,108 @@ const NAMED: [&str; 10] = [
 const OWN_WORDS: &str = "message";
 const TEXT: &str = "text";
 
-/// The vectors of a protocol, by the names of their files, as this party answers who is taken to be right where the text is taken
-/// so. A run in which it is not is left out.
+/// How the text is taken where vectors are made.
+pub struct By<D: Answering> {
+    /// Every way in which it may be taken, the one that is meant first.
+    pub readings: Vec<Taken<D::Judge>>,
+    /// The choices and the numbers of it that are not those of the text.
+    pub changed: BTreeMap<String, String>,
+    /// The model where the text is taken so; none where it stands as it is.
+    pub model: Option<ModelOf<D>>,
+}
+
+/// The vectors of a protocol, by the names of their files, as this party answers who is taken to be right where the text stands as it
+/// is. Where its answers to a run are wrong as the text is taken, the model answers; where it does not take all of the run, the
+/// vector ends there.
 ///
 /// # Errors
 ///
-/// [`Lost`], where it does not answer.
-pub fn vectors<D: Suited, I: Implementation<D::Protocol>>(
+/// [`Lost`], where it does not answer, or nothing is said of how the text is taken.
+pub fn vectors<D: Answering, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
-    taken: &Taken<D::Judge>,
+    by: &By<D>,
 ) -> Result<(Manifest, BTreeMap<String, Vector>), Lost> {
     let suite = committed::<D>();
-    let readings = D::readings(partner.greeting());
-    let usual = readings.first().map_or(&taken.choices, |it| &it.choices);
-    let others = taken.choices.iter().filter(|it| !usual.contains(it));
-    let others = others.map(|(place, choice)| ((*place).to_owned(), (*choice).to_owned()));
-    let others: BTreeMap<_, _> = others.collect();
-    let by: Vec<_> = others
-        .iter()
-        .map(|(place, choice)| format!("{place}={choice}"))
-        .collect();
-    let mut manifest = Manifest {
-        version: VERSION,
-        protocol: suite.protocol.clone(),
-        taken: others,
-        files: Vec::new(),
-        clauses: BTreeMap::new(),
-        readings: BTreeMap::new(),
-        left_out: suite
-            .left_out
-            .iter()
-            .map(|it| (it.what.clone(), it.reason.clone()))
-            .collect(),
+    let Some(taken) = by.readings.first() else {
+        return Ok((Manifest::of(&suite, by), BTreeMap::new()));
     };
-    for (place, choice) in readings.iter().flat_map(|it| &it.choices) {
-        let choices = manifest.readings.entry((*place).to_owned()).or_default();
-        choices.entry((*choice).to_owned()).or_default();
-    }
+    let mut manifest = Manifest::of(&suite, by);
+    let parties = by.model.iter().flat_map(Party::<D>::all_of);
+    let mut parties = parties.map(Greeted::new).collect::<Result<Vec<_>, _>>()?;
+    let changed = by.changed.iter();
+    let changed = changed.map(|(place, choice)| format!("{place}={choice}"));
+    let changed = changed.collect::<Vec<_>>().join(", ");
     let mut all = BTreeMap::new();
     for (place, run) in suite.played().enumerate() {
         let file = format!("{:04}.json", place + 1);
-        let Some(answered) = answers::<D, I>(partner, &taken.judge, &run.steps)? else {
+        let own = suite.runs[place].steps.len();
+        let mut answered = answers::<D, I>(partner, &taken.judge, &run.steps)?;
+        if answered.is_none() {
+            answered = answers_of_model::<D>(&mut parties, &taken.judge, &run.steps, own)?;
+        }
+        let Some((answered, taken_steps)) = answered.filter(|(all, _)| !all.is_empty()) else {
             let reason = format!(
-                "the answers by which it would be made are wrong by {}",
-                by.join(", ")
+                "the model does not take the run, and the answers of the reference are wrong by {changed}"
             );
             manifest.left_out.insert(file, reason);
             continue;
         };
+        if taken_steps < own {
+            let reason = format!(
+                "the model does not take the rest of the run, and the answers of the reference are wrong by {changed}"
+            );
+            manifest.cut_short.insert(file.clone(), reason);
+        }
         let vector = Vector {
             version: VERSION,
             protocol: suite.protocol.clone(),
             shows: suite.runs[place].shows.clone(),
-            readings: right_by(&readings, taken, &answered),
+            readings: right_by(&by.readings, taken, &answered),
             steps: steps::<D>(&answered),
         };
-        for clause in vector.clauses() {
-            let files = manifest.clauses.entry(clause).or_default();
-            files.push(file.clone());
-        }
-        for (place, right) in &vector.readings {
-            let choices = manifest.readings.entry(place.clone()).or_default();
-            for (choice, files) in choices {
-                if !right.contains(choice) {
-                    files.push(file.clone());
-                }
-            }
-        }
-        manifest.files.push(file.clone());
+        manifest.lists(&file, &vector);
         all.insert(file, vector);
     }
     Ok((manifest, all))
+}
+
+impl Manifest {
+    /// That of a suite, without files.
+    fn of<D: Answering>(suite: &Suite<D>, by: &By<D>) -> Self {
+        let left_out = suite.left_out.iter();
+        let mut readings: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+        for (place, choice) in by.readings.iter().flat_map(|it| &it.choices) {
+            let choices = readings.entry((*place).to_owned()).or_default();
+            choices.entry((*choice).to_owned()).or_default();
+        }
+        Self {
+            version: VERSION,
+            protocol: suite.protocol.clone(),
+            taken: by.changed.clone(),
+            files: Vec::new(),
+            clauses: BTreeMap::new(),
+            readings,
+            left_out: left_out
+                .map(|it| (it.what.clone(), it.reason.clone()))
+                .collect(),
+            cut_short: BTreeMap::new(),
+        }
+    }
+
+    fn lists(&mut self, file: &str, vector: &Vector) {
+        for clause in vector.clauses() {
+            let files = self.clauses.entry(clause).or_default();
+            files.push(file.to_owned());
+        }
+        for (place, right) in &vector.readings {
+            for (choice, files) in self.readings.entry(place.clone()).or_default() {
+                if !right.contains(choice) {
+                    files.push(file.to_owned());
+                }
+            }
+        }
+        self.files.push(file.to_owned());
+    }
 }
 
 impl Vector {
@@ -224,29 +258,50 @@ impl Vector {
     }
 }
 
-/// A request that was answered, and what was known before it.
-struct Answered<D: Suited> {
-    driven: D,
-    judge: D::Judge,
-    asked: Asked<D>,
-    outputs: Vec<Output<D::Protocol>>,
+/// What a party has answered in a run, and how many steps it has taken.
+type Answers<D> = (Vec<Answered<D>>, usize);
+
+/// What the first of the parties answers that takes so many steps of a run, or else the one that takes the most.
+fn answers_of_model<D: Answering>(
+    parties: &mut [Greeted<D::Protocol, Party<D>>],
+    judge: &D::Judge,
+    steps: &[D::Step],
+    own: usize,
+) -> Result<Option<Answers<D>>, Lost> {
+    let mut furthest: Option<Answers<D>> = None;
+    for party in parties {
+        let Some(answered) = answers::<D, _>(party, judge, steps)? else {
+            continue;
+        };
+        let so_far = furthest.as_ref().map_or(0, |(_, taken)| *taken);
+        if answered.1 > so_far {
+            furthest = Some(answered);
+        }
+        if furthest.as_ref().is_some_and(|(_, taken)| *taken >= own) {
+            break;
+        }
+    }
+    Ok(furthest)
 }
 
-/// What a party answers in a run; none where something of it is wrong to this judge.
+/// What a party answers in a run, and how many steps it takes before one that it cannot do; none where something of it is wrong to this
+/// judge.
 fn answers<D: Suited, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
     judge: &D::Judge,
     steps: &[D::Step],
-) -> Result<Option<Vec<Answered<D>>>, Lost> {
+) -> Result<Option<Answers<D>>, Lost> {
     partner.reset(D::START)?;
     let mut judge = at_reset::<D>(judge);
     let mut driven = D::begin(partner.greeting());
     let mut all = Vec::new();
-    for step in steps {
+    let mut taken = steps.len();
+    for (place, step) in steps.iter().enumerate() {
         let Some(asked) = driven.ask(step) else {
             continue;
         };
         let Said::Outputs(outputs) = partner.ask(asked.now, asked.op.clone())? else {
+            taken = taken.min(place);
             continue;
         };
         let before = (driven.clone(), judge.clone());
@@ -264,7 +319,15 @@ fn answers<D: Suited, I: Implementation<D::Protocol>>(
             outputs,
         });
     }
-    Ok(Some(all))
+    Ok(Some((all, taken)))
+}
+
+/// A request that was answered, and what was known before it.
+struct Answered<D: Suited> {
+    driven: D,
+    judge: D::Judge,
+    asked: Asked<D>,
+    outputs: Vec<Output<D::Protocol>>,
 }
 
 impl<D: Suited> Answered<D> {

@@ -223,6 +223,40 @@ const NONE: Leeway = Leeway {
     has_short_lives: false,
 };
 
+/// Such a place, as it is told: the clauses that leave it open, what is open, and what an implementation may do, the usual first.
+pub struct OpenBeside {
+    /// The clauses.
+    pub clauses: &'static [&'static str],
+    /// What is open.
+    pub question: &'static str,
+    /// The ways.
+    pub ways: [&'static str; 2],
+}
+
+/// The place of that name, if there is one.
+pub fn open_beside(name: &str) -> Option<OpenBeside> {
+    let (_, usual, other, _) = OPEN.into_iter().find(|it| it.0 == name)?;
+    let (clauses, question): (&[&str], _) = match name {
+        "clock-set-back" => (
+            &["AQL-4.1-2"],
+            "A clock is set back behind the expiry of a token that was found to be expired: is it good again?",
+        ),
+        "tolerance-unset" => (
+            &["AQL-5.1-5"],
+            "Nobody has set a tolerance: is there one of 30 seconds, or none?",
+        ),
+        _ => (
+            &["AQL-5.1-1"],
+            "A call asks for a longer life than the default: may a token live up to the maximum, or no longer than the default?",
+        ),
+    };
+    Some(OpenBeside {
+        clauses,
+        question,
+        ways: [usual, other],
+    })
+}
+
 pub(super) fn with_leeway(mut all: Vec<Taken<TokenJudge>>) -> Vec<Taken<TokenJudge>> {
     let default = all.first().map_or_else(Vec::new, |it| it.choices.clone());
     let usual = OPEN.map(|(place, usual, ..)| (place, usual));

@@ -21,7 +21,7 @@ use std::{fmt, io};
 use countersign_model::judge::Finding;
 use serde::{Deserialize, Serialize};
 
-pub use driven::Driver;
+pub use driven::{Driver, OpenBeside, open_beside};
 pub use step::Run;
 use step::Step;
 use world::{CROWD, World};

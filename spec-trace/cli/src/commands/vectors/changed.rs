@@ -1,0 +1,195 @@
+//! What vectors require and forbid that others of the same run do not.
+//!
+//! The one thing to know: two vectors of a run are made of the answers of two parties, so that what they expect may differ in what
+//! nothing depends on. What changes is what is required or forbidden, with the members that matter.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use countersign_conform::suite::vectors::{Pattern, Vector, VectorStep};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::commands::clauses::hanging;
+use crate::show::words::{printable, shortened};
+
+/// A file whose run has other demands.
+#[derive(Debug, Serialize)]
+pub struct Changed {
+    pub file: String,
+    /// None, where there is no such file any more.
+    steps: Vec<ChangedStep>,
+    /// Whether nobody was found to answer the run rightly.
+    left_out: bool,
+    /// How many steps there are now, where there were more.
+    cut_to: Option<usize>,
+}
+
+/// A step at which they differ.
+#[derive(Debug, Serialize)]
+struct ChangedStep {
+    /// Counted from 0, as in the file.
+    step: usize,
+    op: String,
+    /// What is said of an output by the text as it stands, where the changed text says something else of it.
+    was: Vec<String>,
+    /// And the other way round.
+    is: Vec<String>,
+}
+
+/// The files that differ, in order.
+pub fn all(before: &BTreeMap<String, Vector>, after: &BTreeMap<String, Vector>) -> Vec<Changed> {
+    let changed = before.iter().filter_map(|(file, vector)| {
+        let now = after.get(file);
+        let steps = now.map_or_else(Vec::new, |now| steps(vector, now));
+        let cut_to = now.map(|it| it.steps.len());
+        let changed = Changed {
+            file: file.clone(),
+            steps,
+            left_out: now.is_none(),
+            cut_to: cut_to.filter(|it| *it < vector.steps.len()),
+        };
+        let is_other = changed.left_out || changed.cut_to.is_some() || !changed.steps.is_empty();
+        is_other.then_some(changed)
+    });
+    changed.collect()
+}
+
+fn steps(before: &Vector, after: &Vector) -> Vec<ChangedStep> {
+    let pairs = before.steps.iter().zip(&after.steps).enumerate();
+    let changed = pairs.filter_map(|(step, (before, after))| {
+        let (was, is) = (only_in(before, after), only_in(after, before));
+        let op = before.request.get("op").and_then(Value::as_str);
+        let op = op.unwrap_or_default().to_owned();
+        (!was.is_empty() || !is.is_empty()).then_some(ChangedStep { step, op, was, is })
+    });
+    changed.collect()
+}
+
+/// What a step demands and the other does not, each in words. What is forbidden of the one counts only where it is right in the other:
+/// a file names no more than what comes out somewhere in its run.
+fn only_in(step: &VectorStep, other: &VectorStep) -> Vec<String> {
+    let is_required = |pattern: &Pattern| {
+        let mut required = other.expected.iter().filter(|it| !it.required.is_empty());
+        required.any(|it| is_alike(&it.pattern, pattern))
+    };
+    let is_right = |pattern: &Pattern| {
+        let expected = other.expected.iter().map(|it| &it.pattern);
+        let mut right = expected.chain(&other.allowed);
+        right.any(|it| it.members == pattern.members && is_alike(it, pattern))
+    };
+    let required = step.expected.iter().filter(|it| !it.required.is_empty());
+    let required = required.filter(|it| !is_required(&it.pattern));
+    let required = required.map(|it| demand("required", &it.pattern, &it.required));
+    let forbidden = step.forbidden.iter().filter(|it| is_right(&it.pattern));
+    let forbidden = forbidden.map(|it| demand("forbidden", &it.pattern, &it.because));
+    required.chain(forbidden).collect()
+}
+
+/// Whether the same output is meant. What one party says and the other leaves out makes no difference; what both say does, where it
+/// matters for one of them.
+fn is_alike(one: &Pattern, other: &Pattern) -> bool {
+    let [first, second] = [one, other].map(|it| Value::Object(it.output.clone()));
+    let mut places = one.members.iter().chain(&other.members);
+    kind(one) == kind(other)
+        && places.all(
+            |place| match (first.pointer(place), second.pointer(place)) {
+                (Some(one_says), Some(other_says)) => {
+                    let matters = |it: &Pattern| it.members.contains(place);
+                    one_says == other_says && matters(one) == matters(other)
+                }
+                (None, _) | (_, None) => true,
+            },
+        )
+}
+
+fn kind(pattern: &Pattern) -> Option<&String> {
+    pattern.output.keys().find(|it| *it != "to")
+}
+
+fn demand(how: &str, pattern: &Pattern, clauses: &[String]) -> String {
+    let output = told(pattern);
+    format!("{how} by {}: {}", clauses.join(", "), printable(&output))
+}
+
+/// What an output is, with its members that matter.
+fn told(pattern: &Pattern) -> String {
+    let output = Value::Object(pattern.output.clone());
+    let kind = kind(pattern).map_or("", String::as_str);
+    let member = |place: &String| {
+        let value = output.pointer(place)?;
+        let below = place.strip_prefix('/')?;
+        let name = below
+            .strip_prefix(kind)
+            .map(|it| it.trim_start_matches('/'));
+        Some(match name {
+            Some("") => value.to_string(),
+            name => format!("{}={value}", name.unwrap_or(below)),
+        })
+    };
+    let members: Vec<_> = pattern.members.iter().filter_map(member).collect();
+    format!("{kind} {}", members.join(" "))
+}
+
+/// The first so many files are told.
+const TOLD: usize = 8;
+
+/// They in words.
+pub fn text(changed: &[Changed]) -> String {
+    if changed.is_empty() {
+        return hanging(
+            "  ",
+            "they require and forbid what those of the text as it stands do: no run of the suite shows the change",
+        );
+    }
+    let mut text = hanging(
+        "  ",
+        &format!(
+            "{} of them are not as by the text as it stands:",
+            changed.len()
+        ),
+    );
+    for it in changed.iter().take(TOLD) {
+        text += &hanging(&format!("  {}  ", it.file), &it.head());
+        let Some(first) = it.steps.first() else {
+            continue;
+        };
+        for (head, demands) in [("was", &first.was), ("is", &first.is)] {
+            let nothing = demands.is_empty().then(|| "left free".to_owned());
+            for demand in demands.iter().cloned().chain(nothing) {
+                text += &hanging(&format!("      {head:<4} "), &shortened(&demand, LONGEST));
+            }
+        }
+    }
+    if changed.len() > TOLD {
+        let _ = writeln!(
+            text,
+            "  and {} more (--format json names them)",
+            changed.len() - TOLD
+        );
+    }
+    text
+}
+
+impl Changed {
+    /// Where it differs.
+    fn head(&self) -> String {
+        if self.left_out {
+            return "left out, for nobody was found to answer it rightly".to_owned();
+        }
+        let mut parts = Vec::new();
+        if let Some(first) = self.steps.first() {
+            parts.push(format!("step {}, {}", first.step, first.op));
+        }
+        if let Some(more) = self.steps.len().checked_sub(2) {
+            parts.push(format!("and {} more", more + 1));
+        }
+        if let Some(count) = self.cut_to {
+            parts.push(format!("ends behind step {}", count.saturating_sub(1)));
+        }
+        parts.join(", ")
+    }
+}
+
+/// So many characters of a demand are printed.
+const LONGEST: usize = 240;
