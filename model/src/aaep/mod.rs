@@ -76,17 +76,12 @@ impl Modelled for AaepProtocol {
         model.enabled(state, actions);
     }
 
-    /// A claim of a time before the question is made only where it may not lie there, and one behind the deadline where it may.
-    fn reading_to_tell(own: &Reading, other: &Reading) -> Reading {
-        Reading {
-            reply_lower_bound: other.reply_lower_bound,
-            clock_tolerance: other.clock_tolerance,
-            ..*own
-        }
-    }
-
     fn judge(model: &Aaep) -> AaepJudge {
         told::judge(model)
+    }
+
+    fn advising(model: &Aaep) -> Option<AaepJudge> {
+        Some(told::judge(model).advising())
     }
 
     fn take(model: &Aaep, state: &State, action: Action, wanted: u128) -> Option<Taken<Self>> {

@@ -274,7 +274,7 @@ fn counterexamples<T: Modelled>(
     for property in &told {
         text.push('\n');
         text.push_str(&property_text(property));
-        text.push_str(&Argued::of(model, &property.steps).text());
+        text.push_str(&Argued::of(model, &property.steps).text::<T>());
         let _ = writeln!(text, "   again:  {again}");
     }
     if !named.is_empty() {
