@@ -673,7 +673,9 @@ fn worth_says_that_nothing_breaks() {
         .args(bounds)
         .assert()
         .code(0)
-        .stdout(contains("without           else\nhonours-stranger     ·\n"))
+        .stdout(contains(
+            "without            else\nhonours-stranger      ·\n",
+        ))
         .stdout(contains(
             "without honours-stranger: breaks nothing within 2 steps, ",
         ));
