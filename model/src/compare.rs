@@ -2,13 +2,16 @@
 //!
 //! The one thing to know: parties are told apart by requests and outputs alone. The search goes breadth first over a state of the
 //! one that leads and the states in which the other can be after the same requests and outputs; what it finds counts only where
-//! no way of the other leads to the same, whatever the world around it has done in between ([`Worlds`]).
+//! no way of the other leads to the same, whatever the world around it has done in between ([`Worlds`]). Both are asked whatever
+//! either of them has something to offer for: a model offers what tells by its own reading and numbers.
 
 use std::hash::Hash;
 use std::mem;
 
 use crate::checker::{StepText, describe_run};
-use crate::judged::{CallTold, Limit, Told};
+use crate::departures::{Departure, needed};
+use crate::judge::Finding;
+use crate::judged::{CallTold, InSearch as _, Limit, Told};
 use crate::lookup::Lookup;
 use crate::numbered::fingerprint;
 use crate::specification::{Modelled, Specification};
@@ -20,6 +23,8 @@ pub struct Difference {
     pub steps: Vec<StepText>,
     /// What comes of the same request under the other setting; nothing where it is not asked there, or comes unasked.
     pub instead: Option<StepText>,
+    /// Of what the one differs in from the other, that without which it could not have the run either.
+    pub needs: Vec<Departure>,
 }
 
 /// What a search for such a run came to.
@@ -65,8 +70,6 @@ pub fn apart<T: Modelled>(
 struct Search<'a, T: Modelled> {
     leader: &'a Specification<T>,
     other: &'a Specification<T>,
-    /// The leader by a reading under which more is offered that tells the two apart, where there is one.
-    telling: Option<Specification<T>>,
     /// Whether what may come out besides is looked at, too.
     besides: bool,
     places: Vec<Place<T>>,
@@ -84,10 +87,7 @@ impl<'a, T: Modelled> Search<'a, T> {
         };
         let mut reached = Met(Lookup::new());
         reached.is_new(&(start.leader, &start.others));
-        let reading = T::reading_to_tell(&leader.reading, &other.reading);
-        let telling = reading != leader.reading;
         Self {
-            telling: telling.then(|| leader.with(leader.rules, reading)),
             leader,
             other,
             besides,
@@ -131,15 +131,7 @@ impl<'a, T: Modelled> Search<'a, T> {
         let mut actions = mem::take(&mut self.actions);
         actions.clear();
         let before = self.places[from].leader;
-        self.leader.actions(&before, &mut actions);
-        if let Some(telling) = &self.telling {
-            let mut offered = Vec::new();
-            telling.actions(&before, &mut offered);
-            // First what only one of the two offers: it tells.
-            actions.sort_by_key(|action| offered.contains(action));
-            offered.retain(|action| !actions.contains(action));
-            actions.splice(0..0, offered);
-        }
+        offered(self.leader, self.other, &before, &mut actions);
         let mut found = None;
         for &action in &actions {
             let Some(taken) = T::take(self.leader, &before, action, 0) else {
@@ -152,22 +144,14 @@ impl<'a, T: Modelled> Search<'a, T> {
                 others.clone_from(&self.places[from].others);
             }
             let is_alone = others.is_empty();
-            let comes_besides = || {
-                self.besides && {
-                    let can = |state: &T::State| T::besides(self.other, state, action);
-                    let known: Vec<_> = self.places[from].others.iter().flat_map(can).collect();
-                    let mut besides = T::besides(self.leader, &before, action).into_iter();
-                    besides.any(|told| known.iter().all(|it| it.seen() != told.seen()))
-                }
-            };
-            if is_alone || seen.is_some() && comes_besides() {
-                found = self.differs(from, action, is_alone);
-                if found.is_some() {
-                    break;
-                }
+            if is_alone {
+                others = self.found_elsewhere(from, action);
             }
-            if others.is_empty() {
-                continue;
+            let besides = seen.and_then(|_| self.comes_besides(from, action));
+            if others.is_empty() || besides.is_some() {
+                let besides = besides.filter(|_| !others.is_empty());
+                found = Some(self.differs(from, action, besides));
+                break;
             }
             let leader = self.leader.reduced(&taken.next);
             if self.reached.is_new(&(leader, &others)) {
@@ -200,16 +184,36 @@ impl<'a, T: Modelled> Search<'a, T> {
         followed
     }
 
-    /// The difference, unless the other can follow the whole run in some other way.
-    fn differs(&self, from: usize, action: T::Action, is_alone: bool) -> Option<Difference> {
-        let run = self.run_to(from, action);
-        if is_alone && Worlds::of(self.other).can_follow(&seen_of(self.leader, &run)?) {
+    /// What is seen where something comes out besides that cannot in the other.
+    fn comes_besides(&self, from: usize, action: T::Action) -> Option<Told<T>> {
+        if !self.besides {
             return None;
         }
-        Some(Difference {
+        let Place { leader, others, .. } = &self.places[from];
+        let can = |state: &T::State| T::besides(self.other, state, action);
+        let known: Vec<_> = others.iter().flat_map(can).collect();
+        let mut besides = T::besides(self.leader, leader, action).into_iter();
+        besides.find(|told| known.iter().all(|it| it.seen() != told.seen()))
+    }
+
+    /// Where the other can be that has come to the same in some other way.
+    fn found_elsewhere(&self, from: usize, action: T::Action) -> Vec<T::State> {
+        let run = self.run_to(from, action);
+        Worlds::of(self.other, &run).after(&seen_of(self.leader, &run))
+    }
+
+    fn differs(&self, from: usize, action: T::Action, besides: Option<Told<T>>) -> Difference {
+        let run = self.run_to(from, action);
+        let seen = seen_of(self.leader, &run);
+        let can_be = |model: &Specification<T>| match besides {
+            None => !Worlds::of(model, &run).after(&seen).is_empty(),
+            Some(told) => puts_out_besides(model, &run, told),
+        };
+        Difference {
             steps: describe_run(self.leader, &run),
             instead: self.instead(from, action),
-        })
+            needs: needed(self.leader, self.other, can_be),
+        }
     }
 
     /// What comes of the same step of the other.
@@ -230,38 +234,73 @@ impl<'a, T: Modelled> Search<'a, T> {
     }
 }
 
-/// What is seen of a run: each request with its outputs; nothing where a step of it is not enabled.
-fn seen_of<T: Modelled>(model: &Specification<T>, run: &[T::Action]) -> Option<Vec<Told<T>>> {
+/// What is seen of a run: each request with its outputs.
+fn seen_of<T: Modelled>(model: &Specification<T>, run: &[T::Action]) -> Vec<Told<T>> {
     let mut state = model.start();
-    let mut seen = Vec::new();
-    for &action in run {
+    let taken = run.iter().map_while(|&action| {
         let taken = T::take(model, &state, action, 0)?;
-        seen.extend(taken.told.and_then(CallTold::seen));
         state = model.reduced(&taken.next);
+        Some(taken.told.and_then(CallTold::seen))
+    });
+    taken.flatten().collect()
+}
+
+/// Whether this may come out at the last step of the run.
+fn puts_out_besides<T: Modelled>(
+    model: &Specification<T>,
+    run: &[T::Action],
+    told: Told<T>,
+) -> bool {
+    let Some((&last, before)) = run.split_last() else {
+        return false;
+    };
+    let mut before = before.iter();
+    let state = before.try_fold(model.start(), |state, &action| model.take(&state, action));
+    let besides = state.map(|state| T::besides(model, &state, last));
+    besides.is_some_and(|it| it.iter().any(|it| it.seen() == told.seen()))
+}
+
+/// Adds what the first of two offers in a state, and what the other would; first what only one of them does, for that tells.
+fn offered<T: Modelled>(
+    first: &Specification<T>,
+    other: &Specification<T>,
+    state: &T::State,
+    actions: &mut Vec<T::Action>,
+) {
+    first.actions(state, actions);
+    let mut others = Vec::new();
+    other.actions(state, &mut others);
+    if *actions == others {
+        return;
     }
-    Some(seen)
+    actions.sort_by_key(|action| others.contains(action));
+    others.retain(|action| !actions.contains(action));
+    actions.splice(0..0, others);
 }
 
 /// Every state in which a party can be, whatever the world around it has done unseen.
 struct Worlds<'a, T: Modelled> {
     model: &'a Specification<T>,
+    /// The steps of the run that it may have: they are offered whatever the model offers by itself.
+    run: &'a [T::Action],
     states: Vec<T::State>,
 }
 
 impl<'a, T: Modelled> Worlds<'a, T> {
-    fn of(model: &'a Specification<T>) -> Self {
+    fn of(model: &'a Specification<T>, run: &'a [T::Action]) -> Self {
         Self {
             states: vec![model.start()],
             model,
+            run,
         }
     }
 
-    /// Whether there is a way on which just this is seen.
-    fn can_follow(mut self, seen: &[Told<T>]) -> bool {
-        seen.iter().all(|told| {
+    /// Those after which just this was seen.
+    fn after(mut self, seen: &[Told<T>]) -> Vec<T::State> {
+        for told in seen {
             self.take(told);
-            !self.states.is_empty()
-        })
+        }
+        self.states
     }
 
     /// Goes on with what is seen next, and all that may go unseen before it.
@@ -277,6 +316,7 @@ impl<'a, T: Modelled> Worlds<'a, T> {
             from += 1;
             actions.clear();
             self.model.actions(&before, &mut actions);
+            actions.extend(self.run);
             for &action in &actions {
                 let Some(taken) = T::take(self.model, &before, action, 0) else {
                     continue;
@@ -292,6 +332,95 @@ impl<'a, T: Modelled> Worlds<'a, T> {
             }
         }
     }
+}
+
+/// A run that one setting advises against and the other does not.
+#[derive(Clone, Debug)]
+pub struct Advised {
+    /// Its steps; the last is the one that is advised against.
+    pub steps: Vec<StepText>,
+    /// What is advised.
+    pub finding: Finding,
+    /// Of what the one differs in from the other, that without which it would not advise so either.
+    pub needs: Vec<Departure>,
+}
+
+/// The shortest run of a party of `advising`, within the limit, that breaks what this setting only recommends, and nothing that the
+/// other recommends or requires. Nothing where none was found.
+pub fn advised<T: Modelled>(
+    advising: &Specification<T>,
+    other: &Specification<T>,
+    limit: Limit,
+) -> Option<Advised> {
+    let (leader, other) = (advising.literal(), other.literal());
+    if leader.reading == other.reading {
+        return None;
+    }
+    let [own, others] = [&leader, &other].map(T::judge);
+    let judges = [T::advising(&leader)?, T::advising(&other)?, own, others];
+    let mut places = vec![(leader.start(), judges, Vec::new())];
+    let mut known = Met(Lookup::new());
+    let (mut from, mut actions) = (0, Vec::new());
+    while from < places.len() && places.len() < limit.pairs {
+        let (before, judges, run) = places[from].clone();
+        from += 1;
+        if run.len() == limit.steps {
+            break;
+        }
+        actions.clear();
+        offered(&leader, &other, &before, &mut actions);
+        for &action in &actions {
+            let Some(taken) = T::take(&leader, &before, action, 0) else {
+                continue;
+            };
+            let mut judges = judges.clone();
+            let found = judges.each_mut().map(|judge| {
+                let told = taken.told.map(|told| judge.is_told(told));
+                told.unwrap_or_default()
+            });
+            let run = [run.as_slice(), &[action]].concat();
+            let [own, others, required, required_by_other] = &found;
+            let mut advice = own.iter().filter(|finding| {
+                let is_other = |other: &Finding| other.clause == finding.clause;
+                !required.contains(finding) && !others.iter().any(is_other)
+            });
+            if let Some(finding) = advice.next().filter(|_| required_by_other.is_empty()) {
+                return Some(Advised {
+                    steps: describe_run(&leader, &run),
+                    needs: needed(&leader, &other, |less| {
+                        advises(less, &leader, &run, finding)
+                    }),
+                    finding: finding.clone(),
+                });
+            }
+            if known.is_new(&(taken.next, &judges)) {
+                places.push((taken.next, judges, run));
+            }
+        }
+    }
+    None
+}
+
+/// Whether this is advised at the last step of a run of this party.
+fn advises<T: Modelled>(
+    setting: &Specification<T>,
+    party: &Specification<T>,
+    run: &[T::Action],
+    finding: &Finding,
+) -> bool {
+    let Some(mut judge) = T::advising(setting) else {
+        return false;
+    };
+    let (mut state, mut last) = (party.start(), Vec::new());
+    for &action in run {
+        let Some(taken) = T::take(party, &state, action, 0) else {
+            return false;
+        };
+        let found = taken.told.map(|told| judge.is_told(told));
+        last = found.unwrap_or_default();
+        state = taken.next;
+    }
+    last.contains(finding)
 }
 
 /// What was met, by its fingerprint.

@@ -12,6 +12,7 @@ pub mod ablation;
 pub mod bounds;
 pub mod checker;
 pub mod compare;
+pub mod departures;
 mod graph;
 pub mod judge;
 pub mod judged;

@@ -86,8 +86,16 @@ impl<R: Copy + PartialEq> Number<R> {
     /// What it is in this reading, as a file has it.
     pub fn shown(&self, reading: &R) -> String {
         match &self.value {
+            Value::Word(_) => format!("\"{}\"", self.plain(reading)),
+            Value::Whole(_) | Value::Fixed { .. } => self.plain(reading),
+        }
+    }
+
+    /// The same without quotes.
+    pub fn plain(&self, reading: &R) -> String {
+        match &self.value {
             Value::Whole(whole) => (whole.get)(reading).to_string(),
-            Value::Word(words) => format!("\"{}\"", taken(words, reading)),
+            Value::Word(words) => taken(words, reading).to_owned(),
             Value::Fixed { value, .. } => (*value).to_owned(),
         }
     }

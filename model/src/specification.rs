@@ -58,14 +58,13 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     /// Adds every enabled action, in an order that depends on the state alone.
     fn enabled(model: &Specification<Self>, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    /// This reading, but for the places at which only another one has anything enabled that tells the two apart: there it is taken
-    /// as that one.
-    fn reading_to_tell(own: &Self::Reading, _other: &Self::Reading) -> Self::Reading {
-        *own
-    }
-
     /// The judge of a party as it is at the start, by the reading of the model.
     fn judge(model: &Specification<Self>) -> Self::Judge;
+
+    /// The same judge, who names what is only recommended too; nothing where the model has nothing of the kind.
+    fn advising(_model: &Specification<Self>) -> Option<Self::Judge> {
+        None
+    }
 
     /// What the action leads to, and of the wanted witnesses those that it is one of; nothing if it is not enabled.
     fn take(

@@ -76,21 +76,12 @@ impl Modelled for AaepProtocol {
         model.enabled(state, actions);
     }
 
-    /// A claim of a time before the question is made only where it may not lie there, and one behind the deadline where it may; an action
-    /// is changed only where it then runs so, and a clarification takes no kind or two only where that is read in another way.
-    fn reading_to_tell(own: &Reading, other: &Reading) -> Reading {
-        Reading {
-            reply_lower_bound: other.reply_lower_bound,
-            clock_tolerance: other.clock_tolerance,
-            action_binding: other.action_binding,
-            kinds_absent: other.kinds_absent,
-            choices_beside_freetext: other.choices_beside_freetext,
-            ..*own
-        }
-    }
-
     fn judge(model: &Aaep) -> AaepJudge {
         told::judge(model)
+    }
+
+    fn advising(model: &Aaep) -> Option<AaepJudge> {
+        Some(told::judge(model).advising())
     }
 
     fn take(model: &Aaep, state: &State, action: Action, wanted: u128) -> Option<Taken<Self>> {

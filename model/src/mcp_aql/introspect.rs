@@ -50,7 +50,7 @@ impl StepSoFar<'_> {
         if self.model.rules.forbid(Guard::RevokesUnaudited) {
             outputs.push(Output::NotRevoked);
         }
-        let uniform = self.state.is_uniform() && self.model.rules.forbid(Guard::TellsCheck);
+        let uniform = self.is_uniform() && self.model.rules.forbid(Guard::TellsCheck);
         outputs.push(if known || uniform {
             Output::AnswerRevocation
         } else {
@@ -116,7 +116,7 @@ impl StepSoFar<'_> {
         let rules = self.model.rules;
         if rules.allow(Guard::MisstatesStatus) {
             Status::Live { uses_left: 1 }
-        } else if self.state.is_uniform() && rules.forbid(Guard::TellsStatus) {
+        } else if self.is_uniform() && rules.forbid(Guard::TellsStatus) {
             // AQL-6.3-2
             Status::Unknown
         } else {

@@ -82,14 +82,6 @@ impl Modelled for McpAqlProtocol {
         model.enabled(state, actions);
     }
 
-    /// An operation is rated anew only where that makes no difference.
-    fn reading_to_tell(own: &Reading, other: &Reading) -> Reading {
-        Reading {
-            rating_at_redemption: other.rating_at_redemption,
-            ..*own
-        }
-    }
-
     fn judge(model: &McpAql) -> TokenJudge {
         told::judge(model)
     }

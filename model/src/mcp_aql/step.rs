@@ -11,7 +11,9 @@ use super::bounds::{Bounds, Disturbance};
 use super::message::{Call, Network};
 use super::numbers::Numbers;
 use super::output::{Output, Outputs};
-use super::readings::{EndedSession, MultiUse, RestartedSession, SessionBinding, TokenStorage};
+use super::readings::{
+    EndedSession, MultiUse, OracleModes, RestartedSession, SessionBinding, TokenStorage,
+};
 use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token, Tries};
 use super::validate::Memory;
@@ -510,7 +512,7 @@ impl StepSoFar<'_> {
     /// AQL-7.1-2: the code of the check; AQL-6.3-2: the same for all, if so configured.
     fn code(&self, check: Check) -> Code {
         let rules = self.model.rules;
-        if self.state.is_uniform() && rules.forbid(Guard::TellsCheck) {
+        if self.is_uniform() && rules.forbid(Guard::TellsCheck) {
             Code::Invalid
         } else if check == Check::NotRevoked {
             self.model.reading.revoked_code
@@ -518,6 +520,15 @@ impl StepSoFar<'_> {
             Code::Expired
         } else {
             check.code()
+        }
+    }
+
+    /// AQL-6.3-2: whether failures are answered alike: as configured, where the reading lets the operator choose.
+    pub(super) fn is_uniform(&self) -> bool {
+        match self.model.reading.oracle {
+            OracleModes::Configured => self.state.is_uniform(),
+            OracleModes::Codes => false,
+            OracleModes::Uniform => true,
         }
     }
 

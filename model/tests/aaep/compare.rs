@@ -2,9 +2,13 @@
 
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::readings::Reading;
+use countersign_model::compare::advised;
+use countersign_model::departures::What;
+use countersign_model::judged::Limit;
 use countersign_model::rules::Rules;
 
-use crate::common::compare::{both_ways, by, told};
+use crate::common::compare::{LIMIT, assert_each_number_tells, both_ways, by, counting, told};
+use crate::common::small;
 
 /// What the other way allows and the default does not, and what the default allows and the other way does not.
 fn shortest(assignment: &str) -> [Option<(usize, bool)>; 2] {
@@ -77,4 +81,58 @@ fn what_a_clarification_leaves_open_tells_aaep_6_5_5_2() {
     ];
     let steps = [6, 6, 5].map(|steps| [Some((steps, true)); 2]);
     assert_eq!(all.map(shortest), steps);
+}
+
+/// Between what should be and what may be no output differs, but what is advised; with the clause, and whether it is the text that
+/// advises.
+const ADVISED: [(&str, &str, &str, bool); 4] = [
+    (
+        "default_decision.irreversible_low",
+        "either",
+        "AAEP-6.4.1-3",
+        true,
+    ),
+    (
+        "default_decision.reversible_high",
+        "either",
+        "AAEP-6.4.1-4",
+        true,
+    ),
+    (
+        "default_decision.reversible_medium",
+        "should-reject",
+        "AAEP-6.4.1-5",
+        false,
+    ),
+    (
+        "default_decision.reversible_low",
+        "should-reject",
+        "AAEP-6.4.1-6",
+        false,
+    ),
+];
+
+/// AAEP-6.4.1-1 to AAEP-6.4.1-6, AAEP-6.3.4-6: both are asked for what the table of one of them forbids.
+#[test]
+fn a_changed_table_is_told_in_both_directions_aaep_6_4_1_5() {
+    assert_each_number_tells::<AaepProtocol>(&ADVISED.map(|(name, value, ..)| (name, value)));
+}
+
+/// AAEP-6.4.1-3 to AAEP-6.4.1-6: what is advised follows the table.
+#[test]
+fn advice_follows_the_table_aaep_6_4_1_3() {
+    for (name, value, clause, is_of_text) in ADVISED {
+        let (text, changed) = (small::<AaepProtocol>(), counting(name, value));
+        let [more, less] = if is_of_text {
+            [&text, &changed]
+        } else {
+            [&changed, &text]
+        };
+        let advice = advised(more, less, LIMIT).expect("advice");
+        assert_eq!(advice.finding.clause, clause);
+        let needs = advice.needs.iter().map(|it| (it.what, it.name));
+        assert_eq!(needs.collect::<Vec<_>>(), [(What::Number, name)]);
+        let limit = Limit { steps: 3, ..LIMIT };
+        assert!(advised(less, more, limit).is_none(), "{name}");
+    }
 }

@@ -1,8 +1,11 @@
 //! Ways to take a place, each beside the default: the shortest runs that only one of them has.
 
+use countersign_model::departures::What;
 use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::mcp_aql::rules::Guard;
+use countersign_model::rules::{Guards as _, Rules};
 
-use crate::common::compare::{both_ways, by, told};
+use crate::common::compare::{assert_each_number_tells, both_ways, by, counting, needs, told};
 use crate::common::small;
 
 /// AQL-5.3-1: the code of a revoked token.
@@ -19,4 +22,60 @@ fn a_higher_rating_at_redemption_tells_aql_5_1_1() {
     let apart = both_ways::<McpAqlProtocol>(&small(), &by("rating-at-redemption=not-checked"));
     let run = Some((4, true));
     assert_eq!(apart.each_ref().map(told), [run, run]);
+}
+
+/// AQL-5.1-1, AQL-5.4-1: both are asked for what only one of them would be asked for by its own numbers.
+#[test]
+fn a_changed_number_is_told_in_both_directions_aql_5_1_1() {
+    assert_each_number_tells::<McpAqlProtocol>(&[]);
+}
+
+/// AQL-5.4-2: a restart that loses the tokens looks alike in both, so that more has to be asked behind it.
+#[test]
+fn what_a_restart_leaves_tells_aql_5_4_2() {
+    let compared = both_ways::<McpAqlProtocol>(&small(), &by("restarted-session=ends"));
+    for (compared, steps) in compared.iter().zip([4, 3]) {
+        assert_eq!(told(compared), Some((steps, true)));
+        let difference = compared.difference.as_ref().expect("a run");
+        let place = (What::Reading, "restarted-session");
+        assert_eq!(needs(difference), [place]);
+    }
+}
+
+/// AQL-6.3-2, AQL-7.1-2: one code for all against one for each, whatever is configured.
+#[test]
+fn the_codes_that_a_client_is_told_tell_aql_6_3_2() {
+    let ways = ["oracle=codes", "oracle=uniform"].map(by::<McpAqlProtocol>);
+    let configured = small::<McpAqlProtocol>();
+    let [codes, uniform] = &ways;
+    for (a, b) in [
+        (codes, uniform),
+        (&configured, codes),
+        (&configured, uniform),
+    ] {
+        for compared in both_ways(a, b) {
+            let difference = compared.difference.as_ref().expect("a run");
+            assert_eq!(needs(difference), [(What::Reading, "oracle")]);
+            let last = difference.steps.last().expect("a step");
+            let instead = difference.instead.as_ref().expect("another answer");
+            assert_ne!(last.changes, instead.changes, "{difference:?}");
+        }
+    }
+}
+
+/// AQL-5.4-1: of a rule left out, a reading and a number, a run is put down to what it needs alone.
+#[test]
+fn a_run_is_put_down_to_what_it_needs_aql_5_4_1() {
+    let counting = counting::<McpAqlProtocol>("uses.most", "1");
+    let mut reading = counting.reading;
+    reading.revoked_code = by::<McpAqlProtocol>("revoked-code=already-used")
+        .reading
+        .revoked_code;
+    let guards = Guard::named("AQL-4.1-6").into_iter();
+    let rules = guards.fold(Rules::all(), Rules::without);
+    let changed = counting.with(rules, reading);
+    for compared in both_ways(&small(), &changed) {
+        let difference = compared.difference.as_ref().expect("a run");
+        assert_eq!(needs(difference), [(What::Number, "uses.most")]);
+    }
 }

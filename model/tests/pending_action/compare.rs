@@ -1,13 +1,14 @@
 //! Two settings beside each other: what only one of them allows is told by a shortest run.
 
 use countersign_model::compare::{Compared, apart};
+use countersign_model::departures::What;
 use countersign_model::judged::Limit;
 use countersign_model::pending_action::rules::Guard;
 use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
 use countersign_model::rules::{Guards as _, Rules};
 use countersign_model::specification::Specification;
 
-use crate::common::compare::{LIMIT, both_ways, by, told};
+use crate::common::compare::{LIMIT, assert_each_number_tells, both_ways, by, needs, told};
 use crate::common::small;
 
 #[test]
@@ -77,4 +78,31 @@ fn a_rule_that_is_left_out_is_told_by_a_run_that_nobody_else_has() {
     let [kept, left_out] = both_ways(&model, &model.with(without, model.reading));
     assert!(told(&left_out).is_some(), "{left_out:?}");
     assert!(told(&kept).is_some(), "{kept:?}");
+}
+
+/// PA-8: what only the one who keeps a rule does is put down to the rule, and not to how that one reads the text.
+#[test]
+fn a_run_of_one_who_keeps_a_rule_needs_the_rule_pa_8() {
+    let guards = Guard::named("PA-8").into_iter();
+    let rules = guards.fold(Rules::all(), Rules::without);
+    let after: PendingAction = by("expiry-boundary=after");
+    let without =
+        small::<PendingActionProtocol>().with(rules, small::<PendingActionProtocol>().reading);
+    for (compared, what) in both_ways(&after, &without)
+        .iter()
+        .zip([What::Kept, What::Lost])
+    {
+        let difference = compared.difference.as_ref().expect("a run");
+        let needs = needs(difference);
+        assert!(
+            !needs.is_empty() && needs.iter().all(|it| it.0 == what),
+            "{needs:?}"
+        );
+    }
+}
+
+/// PA-8: the one number that the text has is a rule.
+#[test]
+fn no_number_can_be_changed() {
+    assert_each_number_tells::<PendingActionProtocol>(&[]);
 }

@@ -1,14 +1,15 @@
 //! What made a run of a model possible that breaks something, and what the text as it stands requires instead.
 //!
 //! The one thing to know: the run is taken again, step by step. Where the text as it stands goes on otherwise, that is what is required
-//! instead; and what is left out or read otherwise made the run possible if without it, too, some step goes on otherwise.
+//! instead; and of what is left out, read otherwise or counted otherwise, that made the run possible without which some step goes on
+//! otherwise, or nothing is wrong with the last.
 
 use std::fmt::Write as _;
 
 use countersign_model::checker::StepText;
-use countersign_model::judged::CallTold;
-use countersign_model::numbers::taken;
-use countersign_model::rules::{GuardRow, Guards, Rules};
+use countersign_model::departures::{Departure, What, departures, needed};
+use countersign_model::judged::{CallTold, along};
+use countersign_model::rules::{GuardRow, Rules};
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled as _;
 use serde_json::{Map, Value, json};
@@ -18,62 +19,11 @@ use crate::verdicts::level;
 
 /// Why a run is possible, and what is required instead.
 #[derive(Clone, Debug)]
-pub struct Argued<G: 'static> {
-    /// The rules left out that it needs.
-    pub rules: Vec<&'static GuardRow<G>>,
-    /// The readings that it needs.
-    pub readings: Vec<Read>,
-    /// The numbers that are not those of the text.
-    numbers: Vec<Changed>,
+pub struct Argued {
+    /// What it needs.
+    pub needs: Vec<Departure>,
     /// Where the text as it stands goes on otherwise; nowhere if the run is not one of the model, or only judged otherwise.
     pub instead: Option<Instead>,
-}
-
-/// A place that is not taken as by default.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
-    /// The name of the place.
-    pub place: &'static str,
-    /// How it is taken.
-    pub value: &'static str,
-    /// How it is taken by default.
-    pub usual: &'static str,
-    /// The clauses that leave it open.
-    pub clauses: &'static [&'static str],
-}
-
-/// A number that is not that of the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
-    name: &'static str,
-    value: String,
-    clauses: &'static [&'static str],
-}
-
-/// Those of a reading.
-pub fn changed_numbers<T: Modelled>(reading: &T::Reading) -> Vec<Changed> {
-    let usual = T::Reading::default();
-    let numbers = T::NUMBERS.iter();
-    let changed = numbers.filter(|it| it.shown(reading) != it.shown(&usual));
-    let changed = changed.map(|it| Changed {
-        name: it.name,
-        value: it.shown(reading),
-        clauses: it.clauses,
-    });
-    changed.collect()
-}
-
-/// What stands behind the name of a rule or a property, which has the numbers of the text: those of its clauses that are changed.
-pub fn by_file(numbers: &[Changed], clauses: &[&str]) -> String {
-    let own = numbers.iter();
-    let own = own.filter(|it| it.clauses.iter().any(|clause| clauses.contains(clause)));
-    let own: Vec<_> = own
-        .map(|it| format!("{} = {}", it.name, it.value))
-        .collect();
-    if own.is_empty() {
-        return String::new();
-    }
-    format!(" (by the file: {})", own.join(", "))
 }
 
 /// How the text as it stands goes on.
@@ -88,71 +38,36 @@ pub struct Instead {
 /// The steps of a run, each with the state before it.
 type Taken<T> = Vec<(<T as Modelled>::State, <T as Modelled>::Action)>;
 
-impl<G: Guards> Argued<G> {
-    /// The argument on a run of this model, told by its steps. Where the run cannot be taken again it is all that the model departs in.
-    pub fn of<T: Modelled<Guard = G>>(model: &Specification<T>, steps: &[StepText]) -> Self {
+impl Argued {
+    /// The argument on a run of this model that breaks something at its last step. Where the run cannot be taken again it is all that
+    /// the model departs in.
+    pub fn of<T: Modelled>(model: &Specification<T>, steps: &[StepText]) -> Self {
+        let text = text_of(model);
         let all = Self {
-            rules: model.rules.left_out().map(G::row).collect(),
-            readings: read(model),
-            numbers: changed_numbers::<T>(&model.reading),
+            needs: departures(model, &text),
             instead: None,
         };
         let mut run = Vec::new();
         if !is_taken(model, model.start(), steps, &mut run) {
             return all;
         }
-        let usual = T::reading_within(&model.bounds);
-        let instead = apart(model, &model.with(Rules::all(), usual), &run);
-        let needs_rule = |row: &&'static GuardRow<G>| {
-            let others = model.rules.left_out().filter(|it| *it != row.guard);
-            let rules = others.fold(Rules::all(), Rules::without);
-            apart(model, &model.with(rules, model.reading), &run).is_some()
+        let instead = apart(model, &text, &run);
+        let actions: Vec<_> = run.iter().map(|(_, action)| *action).collect();
+        let is_wrong = |model: &Specification<T>| {
+            let found = along(model, &actions);
+            found.last().is_some_and(|findings| !findings.is_empty())
         };
-        let needs_reading = |it: &&Read| {
-            let assignment = format!("{}={}", it.place, it.usual);
-            let reading = Specification::<T>::reading_from(model.reading, [&*assignment]);
-            reading.is_ok_and(|it| apart(model, &model.with(model.rules, it), &run).is_some())
-        };
-        let rules: Vec<_> = all.rules.iter().copied().filter(needs_rule).collect();
-        let readings: Vec<_> = all.readings.iter().filter(needs_reading).cloned().collect();
-        // Where each of several is enough, none alone is needed.
-        if rules.is_empty() && readings.is_empty() {
-            return Self { instead, ..all };
-        }
-        Self {
-            rules,
-            readings,
-            instead,
-            ..all
-        }
+        // What is no matter of the judge is a matter of the steps alone.
+        let is_judged = is_wrong(model);
+        let needs = needed(model, &text, |less| {
+            apart(model, less, &run).is_none() && (!is_judged || is_wrong(less))
+        });
+        Self { needs, instead }
     }
 
     /// As lines below the run.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for row in &self.rules {
-            let as_in = row.in_samples.map_or_else(String::new, |sections| {
-                format!(", as in the text's own code in {sections}")
-            });
-            let clause = row.clauses[0];
-            let (level, gist) = (level(clause), row.gist);
-            let by_file = by_file(&self.numbers, row.clauses);
-            let said = format_args!("{clause} {level}: {gist}{by_file} (left out here{as_in})");
-            let _ = writeln!(text, "   forbidden by  {said}");
-        }
-        for it in &self.readings {
-            let Read {
-                place,
-                value,
-                usual,
-                clauses,
-            } = it;
-            let clauses = clauses.join(", ");
-            text += &hanging(
-                "   allowed by    ",
-                &format!("{place}={value} of {clauses} (by default {usual})"),
-            );
-        }
+    pub fn text<T: Modelled>(&self) -> String {
+        let mut text = needs_text::<T>(&self.needs, None);
         if let Some(Instead { step, changes }) = &self.instead {
             let head = format!("   required instead at step {step}: ");
             text += &hanging(&head, &instead_text(changes.as_deref()));
@@ -162,20 +77,85 @@ impl<G: Guards> Argued<G> {
 
     /// The same for programs: members of the object that holds the run.
     pub fn json(&self) -> Map<String, Value> {
-        let rules = self.rules.iter();
-        let rules = rules.map(|row| json!({ "guard": row.name, "clauses": row.clauses }));
-        let readings = self.readings.iter().map(|it| {
-            let reading = format!("{}={}", it.place, it.value);
-            json!({ "reading": reading, "default": it.usual, "clauses": it.clauses })
-        });
-        let by: Vec<Value> = rules.chain(readings).collect();
         let instead = self.instead.as_ref();
         let instead = instead.map(|it| json!({ "step": it.step, "changes": it.changes }));
         Map::from_iter([
-            ("made_possible_by".to_owned(), Value::from(by)),
+            ("made_possible_by".to_owned(), needs_json(&self.needs)),
             ("instead".to_owned(), json!(instead)),
         ])
     }
+}
+
+/// What a run needs, as lines below it; `other` is the setting that it is held against, where that is not the text as it stands.
+pub fn needs_text<T: Modelled>(needs: &[Departure], other: Option<&str>) -> String {
+    let mut text = String::new();
+    for it in needs {
+        let other_value = other.map_or_else(
+            || format!("by default {}", it.usual),
+            |other| format!("under {other} {}", it.other),
+        );
+        match it.what {
+            What::Lost | What::Kept => {
+                let rows = T::Guard::ROWS.iter().filter(|row| row.name == it.name);
+                for row in rows {
+                    let _ = writeln!(text, "{}", rule_text(row, it.what, other));
+                }
+            }
+            What::Reading | What::Number => {
+                let clauses = it.clauses.join(", ");
+                let said = format!("{} of {clauses} ({other_value})", it.assignment());
+                text += &hanging("   allowed by    ", &said);
+            }
+        }
+    }
+    text
+}
+
+fn rule_text<G>(row: &GuardRow<G>, what: What, other: Option<&str>) -> String {
+    let (clause, gist) = (row.clauses[0], row.gist);
+    let level = level(clause);
+    if what == What::Kept {
+        let other = other.unwrap_or("the other");
+        return format!("   required by   {clause} {level}: {gist} (left out under {other})");
+    }
+    let as_in = row.in_samples.map_or_else(String::new, |sections| {
+        format!(", as in the text's own code in {sections}")
+    });
+    format!("   forbidden by  {clause} {level}: {gist} (left out here{as_in})")
+}
+
+/// The numbers of a setting that are not those of the text.
+pub fn changed_numbers<T: Modelled>(model: &Specification<T>) -> Vec<Departure> {
+    let mut all = departures(model, &text_of(model));
+    all.retain(|it| it.what == What::Number);
+    all
+}
+
+/// What stands behind the name of a rule or a property, which has the numbers of the text: those of its clauses that are changed.
+pub fn by_file(numbers: &[Departure], clauses: &[&str]) -> String {
+    let own = numbers.iter();
+    let own = own.filter(|it| it.clauses.iter().any(|clause| clauses.contains(clause)));
+    let own: Vec<_> = own
+        .map(|it| format!("{} = {}", it.name, it.value))
+        .collect();
+    if own.is_empty() {
+        return String::new();
+    }
+    format!(" (by the file: {})", own.join(", "))
+}
+
+/// What a run needs, for programs.
+pub fn needs_json(needs: &[Departure]) -> Value {
+    let needs = needs.iter().map(|it| {
+        let key = match it.what {
+            What::Lost => return json!({ "guard": it.name, "clauses": it.clauses }),
+            What::Kept => return json!({ "kept": it.name, "clauses": it.clauses }),
+            What::Reading => "reading",
+            What::Number => "number",
+        };
+        json!({ key: it.assignment(), "default": it.usual, "clauses": it.clauses })
+    });
+    needs.collect()
 }
 
 /// What comes of a step under another setting, in words.
@@ -187,19 +167,27 @@ pub fn instead_text(changes: Option<&[String]>) -> String {
     }
 }
 
-/// What a saved run was searched in besides protocol and bounds: the rules left out, the readings taken, and the version of this command.
+/// What a saved run was searched in besides protocol and bounds: the rules left out, the readings taken, the numbers changed, and the
+/// version of this command.
 pub fn setting<T: Modelled>(model: &Specification<T>) -> Map<String, Value> {
     let without: Vec<_> = model.rules.left_out().map(|it| it.row().name).collect();
-    let readings = read(model).into_iter();
-    let readings: Vec<_> = readings
-        .map(|it| format!("{}={}", it.place, it.value))
-        .collect();
+    let all = departures(model, &text_of(model));
+    let taken = |what| {
+        let those = all.iter().filter(|it| it.what == what);
+        those.map(Departure::assignment).collect::<Vec<_>>()
+    };
     Map::from_iter([
         ("without".to_owned(), json!(without)),
-        ("readings".to_owned(), json!(readings)),
+        ("readings".to_owned(), json!(taken(What::Reading))),
+        ("numbers".to_owned(), json!(taken(What::Number))),
         ("literal".to_owned(), json!(!model.quotient)),
         ("countersign".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
     ])
+}
+
+/// The text as it stands, within the bounds of a model.
+fn text_of<T: Modelled>(model: &Specification<T>) -> Specification<T> {
+    model.with(Rules::all(), T::reading_within(&model.bounds))
 }
 
 /// The document with these members behind its bounds.
@@ -217,21 +205,6 @@ pub fn with_setting(document: Value, setting: Map<String, Value>) -> Value {
         }
     }
     Value::Object(all)
-}
-
-/// The places that the model does not take as by default.
-fn read<T: Modelled>(model: &Specification<T>) -> Vec<Read> {
-    let usual = T::reading_within(&model.bounds);
-    let read = T::PLACES.iter().filter_map(|place| {
-        let [value, usual] = [model.reading, usual].map(|it| taken(place.choices, &it));
-        (value != usual).then_some(Read {
-            place: place.name,
-            value,
-            usual,
-            clauses: place.clauses,
-        })
-    });
-    read.collect()
 }
 
 /// Whether the model has these steps from here on; then they are added to the run.
@@ -259,6 +232,16 @@ fn is_taken<T: Modelled>(
         }
     }
     false
+}
+
+/// The actions of a run that is told by its steps; nothing where the model does not have it.
+pub fn actions_of<T: Modelled>(
+    model: &Specification<T>,
+    steps: &[StepText],
+) -> Option<Vec<T::Action>> {
+    let mut run = Vec::new();
+    let is_taken = is_taken(model, model.start(), steps, &mut run);
+    is_taken.then(|| run.into_iter().map(|(_, action)| action).collect())
 }
 
 /// The first step of the run that the other goes on from otherwise.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use countersign_model::aaep::rules::Guard as AaepGuard;
@@ -58,6 +59,7 @@ fn assert_properties_listed(protocol: &str) {
             "bounds",
             "without",
             "readings",
+            "numbers",
             "literal",
             "countersign",
             "unique_states",
@@ -428,6 +430,7 @@ fn ablate_has_the_shape_that_others_rely_on() {
             "bounds",
             "without",
             "readings",
+            "numbers",
             "literal",
             "countersign",
             "ablations",
@@ -525,6 +528,7 @@ fn worth_draws_up_what_ablate_finds() {
             "bounds",
             "without",
             "readings",
+            "numbers",
             "literal",
             "countersign",
             "guarantees",
@@ -645,6 +649,38 @@ fn worth_is_a_page_that_loads_nothing_and_a_table_that_fits() {
         .stderr(contains("no guarantee that breaks states `PA-14`"));
 }
 
+/// What there is not is refused before anything is searched: a search of all rules takes minutes.
+#[test]
+fn worth_refuses_a_guarantee_that_there_is_not_at_once() {
+    let begun = Instant::now();
+    countersign()
+        .args(["worth", "aaep", "--guarantee", "AAEP-6.9-22"])
+        .assert()
+        .code(2)
+        .stderr(contains(
+            "no guarantee that breaks states `AAEP-6.9-22`; did you mean AAEP-6.9-2",
+        ))
+        .stderr(contains("6.3.4-3 a used token has no effect"));
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+/// PA-2: where no guarantee breaks there is a table all the same, and each rule without which nothing breaks says so.
+#[test]
+fn worth_says_that_nothing_breaks() {
+    let bounds = ["--bounds", "small,actions=1", "--steps", "2"];
+    countersign()
+        .args(["worth", "pending-action", "honours-stranger"])
+        .args(bounds)
+        .assert()
+        .code(0)
+        .stdout(contains(
+            "without            else\nhonours-stranger      ·\n",
+        ))
+        .stdout(contains(
+            "without honours-stranger: breaks nothing within 2 steps, ",
+        ));
+}
+
 /// PA-7: two ways to take a place are told apart in both directions, and each says what the other does instead.
 #[test]
 fn compare_tells_what_only_one_of_two_settings_allows() {
@@ -664,6 +700,8 @@ fn compare_tells_what_only_one_of_two_settings_allows() {
             "b",
             "only_a",
             "only_b",
+            "advised_only_a",
+            "advised_only_b",
             "breaks_only_a",
             "breaks_only_b",
             "vectors",

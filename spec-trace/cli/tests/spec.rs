@@ -299,6 +299,95 @@ fn a_changed_table_is_searched_and_says_what_it_costs() {
     assert!(stdout.contains(&again), "{stdout}");
 }
 
+/// AAEP-6.4.1-2: a number that made a run possible is named, kept with the run, and told by whoever draws it.
+#[test]
+fn a_number_is_named_kept_and_drawn_with_the_run_that_it_made_possible() {
+    let file = changed(
+        "aaep",
+        "irreversible_medium = \"must-reject\"",
+        "irreversible_medium = \"either\"",
+    );
+    let folder = TempDir::new().expect("a folder");
+    let saved = folder.path().join("saved.json");
+    let saved = saved.to_str().expect("it is UTF-8");
+    let check = ["check", "aaep", "--bounds", "small,confirmations=1"];
+    let check = [&check[..], &["--spec", file.shown(), "--save", saved]].concat();
+    let (stdout, _, status) = ran(&check);
+    assert_eq!(status, 1, "{stdout}");
+    let number = "default_decision.irreversible_medium=either";
+    let said = format!("allowed by    {number} of AAEP-6.4.1-2 (by default");
+    assert!(stdout.contains(&said), "{stdout}");
+    let kept = fs::read_to_string(saved).expect("it was written");
+    let kept: Value = serde_json::from_str(&kept).expect("JSON");
+    assert_eq!(kept["numbers"], serde_json::json!([number]));
+    let properties = kept["properties"].as_array().expect("a list");
+    let broken = properties.iter().find(|it| it["holds"] == false);
+    let by = &broken.expect("it is broken")["made_possible_by"];
+    assert_eq!(by[0]["number"], number, "{by}");
+    assert_eq!(by[0]["default"], "must-reject", "{by}");
+    let (drawn, ..) = ran(&["show", saved]);
+    let said = format!("made possible by the number {number} (AAEP-6.4.1-2)");
+    assert!(drawn.contains(&said), "{drawn}");
+    assert!(
+        drawn.contains(&format!("bounds, with {number}, by")),
+        "{drawn}"
+    );
+}
+
+/// AAEP-6.4.1-1, AAEP-6.3.4-1: of all that a setting changes, that is named which the run needs.
+#[test]
+fn compare_puts_a_run_down_to_what_it_needs() {
+    let file = changed(
+        "aaep",
+        "irreversible_high = \"must-reject\"",
+        "irreversible_high = \"either\"",
+    );
+    let more = "reading:deadline-boundary=inclusive,without:AAEP-6.3.4-1";
+    let b = format!("spec:{},{more},bounds:small,confirmations=1", file.shown());
+    let a = "bounds:small,confirmations=1";
+    let compare = ["compare", "aaep", "--a", a, "--b", &b];
+    let (stdout, ..) = ran(&compare);
+    let number = "default_decision.irreversible_high=either";
+    let by: Vec<_> = stdout.lines().filter(|it| it.contains(" by  ")).collect();
+    let said = |value: &str, other: &str| {
+        let number = format!("default_decision.irreversible_high={value}");
+        format!("   allowed by    {number} of AAEP-6.4.1-1 (under {other})")
+    };
+    let expected = [
+        said("must-reject", "b either"),
+        said("either", "a must-reject"),
+    ];
+    assert_eq!(by, expected, "{stdout}");
+    let document = document(&compare);
+    let by = &document["only_b"]["run"]["made_possible_by"];
+    assert_eq!(by.as_array().map(Vec::len), Some(1), "{by}");
+    assert_eq!(by[0]["number"], number, "{by}");
+}
+
+/// AAEP-6.4.1-5: what only should be so forbids no output, and is told as advice.
+#[test]
+fn compare_tells_advice_that_only_one_of_two_settings_gives() {
+    let file = changed(
+        "aaep",
+        "reversible_medium = \"either\"",
+        "reversible_medium = \"should-reject\"",
+    );
+    let b = format!("spec:{}", file.shown());
+    let compare = ["compare", "aaep", "--b", &b];
+    let (stdout, ..) = ran(&compare);
+    assert!(
+        stdout.contains("\nAdvised against under b and not under a   (2 steps, the shortest)\n"),
+        "{stdout}"
+    );
+    assert!(
+        stdout.contains("   advised by    AAEP-6.4.1-5: c1 had better"),
+        "{stdout}"
+    );
+    let document = document(&compare);
+    assert_eq!(document["advised_only_a"], Value::Null);
+    assert_eq!(document["advised_only_b"]["clause"], "AAEP-6.4.1-5");
+}
+
 /// AQL-5.4-1: where a token has one use and no more, a second is not asked for in a session either.
 #[test]
 fn compare_tells_a_changed_number_from_the_text() {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use countersign_cli::commands::schema;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const PROTOCOLS: [(&str, &str); 3] = [
@@ -527,6 +527,41 @@ fn what_no_vector_shows_is_refused() {
         assert!(said.contains(reason), "{said}");
         assert!(!out.exists());
     }
+}
+
+/// PA-2: a counterexample that was saved is asked of an implementation, which does what the run does or does not.
+#[test]
+fn replay_asks_for_the_runs_that_check_has_saved() {
+    let folder = folder();
+    let saved = folder.path().join("saved.json");
+    let mut check = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    check.args(["check", "pending-action", "--without", "honours-stranger"]);
+    check.args(["--bounds", "small,actions=1", "--save"]);
+    let (told, status) = said(check.arg(&saved));
+    assert_eq!(status, Some(1), "{told}");
+    let property = "PA-2 nothing is released but by an allow of somebody who may decide";
+    let (told, status) = replay(&[], &saved, &[]);
+    assert_eq!(status, Some(0), "{told}");
+    assert!(
+        told.contains(&format!("{property}: does nothing wrong, ")),
+        "{told}"
+    );
+    let (told, _) = replay(&["--format", "json"], &saved, &[]);
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(
+        (&told["verdict"], &told["runs"][0]["does"]),
+        (&json!("holds"), &json!(false))
+    );
+    let Some(wrong) = adapter::adapter("pending_action", &["--fault", "any-decider"]) else {
+        return;
+    };
+    let (told, status) = replay(&[], &saved, &wrong);
+    assert_eq!(status, Some(1), "{told}");
+    assert!(
+        told.contains(&format!("{property}: does what the run does, ")),
+        "{told}"
+    );
+    assert!(told.contains("\n  PA-2: "), "{told}");
 }
 
 /// What `diff` has kept is played again: it shows the same of the implementation, and nothing of the reference.

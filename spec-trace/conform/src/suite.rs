@@ -423,7 +423,7 @@ fn steps_taken<D: Suited>(
 }
 
 /// A run of the model in steps of the driver.
-fn translated<D: Suited>(model: &Specification<D::Model>, run: &[ActionOf<D>]) -> Vec<D::Step> {
+pub fn translated<D: Suited>(model: &Specification<D::Model>, run: &[ActionOf<D>]) -> Vec<D::Step> {
     let mut names = D::Names::default();
     let mut steps = Vec::new();
     let mut before = model.start();

@@ -366,6 +366,7 @@ impl Look<'_> {
         }
         self.question_says_what_it_should(question, &confirm);
         self.timeout_is_recommended(question.token, question.timeout_seconds, &confirm);
+        self.default_is_recommended(question.token, &confirm);
         self.input_is_awaited(event.session);
     }
 
@@ -460,6 +461,17 @@ const fn clause_of_default(row: (bool, Risk)) -> &'static str {
         (false, Risk::High) => "AAEP-6.4.1-4",
         (false, Risk::Medium) => "AAEP-6.4.1-5",
         (false, Risk::Low) => "AAEP-6.4.1-6",
+    }
+}
+
+impl Look<'_> {
+    // AAEP-6.4.1-3, AAEP-6.4.1-4, and the other rows where the table was changed: judged where the judge is asked for advice.
+    fn default_is_recommended(&mut self, token: u32, confirm: &Confirm) {
+        if self.advises && default_that_should_be_reject(self.reading.numbers, confirm) {
+            let clause = clause_of_default((confirm.irreversible, confirm.risk));
+            let text = format!("c{token} had better be asked with a default of reject");
+            self.conformance(clause, &[], text);
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl AaepJudge {
         self
     }
 
-    /// The same, who names what is only recommended too (AAEP-6.4.2-1).
+    /// The same, who names what is only recommended too (AAEP-6.4.1-3, AAEP-6.4.1-4, AAEP-6.4.2-1).
     #[must_use]
     pub const fn advising(mut self) -> Self {
         self.advises = true;

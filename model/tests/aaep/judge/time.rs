@@ -11,6 +11,7 @@ use super::{
 use countersign_model::aaep::judge::{
     AaepJudge, Body, Call, Clarify, Confirm, Decision, Risk, State,
 };
+use countersign_model::aaep::numbers::{DefaultRule, Numbers};
 use countersign_model::aaep::readings::Reading;
 
 use State::{AwaitingInput, CallingTool, Thinking};
@@ -537,4 +538,46 @@ fn timeouts_are_recommended_for_kinds_of_action_aaep_6_4_2_1() {
     assert!(clarification(60).is_empty() && clarification(300).is_empty());
     assert_eq!(clarification(59), ["AAEP-6.4.2-1"]);
     assert_eq!(clarification(301), ["AAEP-6.4.2-1"]);
+}
+
+/// A default of accept where reject should be is advised against, and where the table says either it is not.
+#[test]
+fn a_default_that_should_be_reject_is_advised_aaep_6_4_1_3() {
+    let advice = |numbers, (risk, irreversible): (Risk, bool)| {
+        let confirm = Confirm {
+            risk,
+            irreversible,
+            default: Decision::Accept,
+            timeout_seconds: 60,
+            ..action(1)
+        };
+        let reading = Reading {
+            numbers,
+            ..Reading::SPECIFICATION
+        };
+        let found = asked(&confirm).findings_of(AaepJudge::new(reading).advising());
+        found.iter().map(|it| it.clause).collect::<Vec<_>>()
+    };
+    let mut changed = Numbers::TEXT;
+    changed.irreversible[0] = DefaultRule::Either;
+    changed.reversible = [
+        DefaultRule::ShouldReject,
+        DefaultRule::ShouldReject,
+        DefaultRule::Either,
+    ];
+    let rows = [
+        ((Risk::Low, true), "AAEP-6.4.1-3", true),
+        ((Risk::High, false), "AAEP-6.4.1-4", true),
+        ((Risk::Medium, false), "AAEP-6.4.1-5", false),
+        ((Risk::Low, false), "AAEP-6.4.1-6", false),
+    ];
+    for (row, clause, in_text) in rows {
+        let (with, without) = if in_text {
+            (Numbers::TEXT, changed)
+        } else {
+            (changed, Numbers::TEXT)
+        };
+        assert_eq!(advice(with, row), [clause]);
+        assert!(advice(without, row).is_empty(), "{clause}");
+    }
 }

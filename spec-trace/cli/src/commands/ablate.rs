@@ -10,6 +10,7 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::{self, Ablation};
 use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
+use countersign_model::departures::What;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::rules::{Guards, Rules};
@@ -274,9 +275,9 @@ fn one<T: Modelled>(model: &Specification<T>, ablation: &Ablation<T::Guard>) -> 
         let mut argued = Argued::of(model, &property.steps);
         if ablation.masked_by.is_none() {
             // It is said above.
-            argued.rules.clear();
+            argued.needs.retain(|it| it.what != What::Lost);
         }
-        text.push_str(&argued.text());
+        text.push_str(&argued.text::<T>());
     }
     text
 }

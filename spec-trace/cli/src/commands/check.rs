@@ -9,6 +9,7 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::telling;
 use countersign_model::bounds::{self, Bounds};
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, STATES};
+use countersign_model::departures::Departure;
 use countersign_model::judged::Limit;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
@@ -18,7 +19,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use serde_json::Value;
 
 use crate::answer::{Answer, Format, Status};
-use crate::argued::{Argued, Changed, by_file, changed_numbers, setting, with_setting};
+use crate::argued::{Argued, by_file, changed_numbers, setting, with_setting};
 use crate::arguments::{Protocol, Variant, specification};
 use crate::progress::Progress;
 use crate::table::{self, Align, grouped};
@@ -105,7 +106,7 @@ fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
                 text.push_str(&literally::<T>()?);
             }
             text.push('\n');
-            text.push_str(&properties(&report, &changed_numbers::<T>(&model.reading)));
+            text.push_str(&properties(&report, &changed_numbers(&model)));
             let mut again = args.variant.again::<T>("check");
             if args.full {
                 again.push_str(" --full");
@@ -190,7 +191,7 @@ fn literally<T: Modelled>() -> miette::Result<String> {
 }
 
 /// Every property with its verdict, and with what is changed of the numbers in its name.
-fn properties(report: &CheckReport, numbers: &[Changed]) -> String {
+fn properties(report: &CheckReport, numbers: &[Departure]) -> String {
     let rows: Vec<Vec<String>> = report
         .properties
         .iter()
@@ -280,7 +281,7 @@ fn counterexamples<T: Modelled>(
     for property in &told {
         text.push('\n');
         text.push_str(&property_text(property));
-        text.push_str(&Argued::of(model, &property.steps).text());
+        text.push_str(&Argued::of(model, &property.steps).text::<T>());
         let _ = writeln!(text, "   again:  {again}");
     }
     if !named.is_empty() {

@@ -15,7 +15,9 @@ use countersign_conform::suite::party::{Answering, ModelOf, Party};
 use countersign_model::ablation::{Broken, broken_within};
 use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
-use countersign_model::compare::{Compared, apart};
+use countersign_model::compare::{Advised, Compared, advised, apart};
+use countersign_model::departures::Departure;
+use countersign_model::judge::renamed;
 use countersign_model::judged::Limit;
 use countersign_model::numbers::taken;
 use countersign_model::specification::{Modelled, Specification};
@@ -25,7 +27,7 @@ use serde_json::{Value, json};
 
 use super::clauses::hanging;
 use crate::answer::{Answer, Format, Status};
-use crate::argued::{Argued, Changed as Numbers, by_file, changed_numbers, instead_text, setting};
+use crate::argued::{by_file, changed_numbers, instead_text, needs_json, needs_text, setting};
 use crate::arguments::{Protocol, Setting};
 use crate::progress::Progress;
 use crate::table::grouped;
@@ -80,6 +82,12 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 
 /// The most states of both together that are looked at for a run.
 const STATES: usize = 400_000;
+
+/// How far is looked for a run that only one of two advises against: what is recommended is soon seen.
+const ADVICE: Limit = Limit {
+    steps: 4,
+    pairs: 20_000,
+};
 
 /// What two parties can do that the other cannot, in both directions, several at a time.
 pub(super) fn both_ways<T: Modelled>(a: &Specification<T>, b: &Specification<T>) -> [Compared; 2] {
@@ -147,6 +155,9 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
     let [a, b] = models::<D::Model>(settings)?;
     let name = <D::Model as Modelled>::NAME;
     let compared = both_ways(&a, &b);
+    let advice = at_once([(&a, &b), (&b, &a)], |(one, other)| {
+        advised(one, other, ADVICE)
+    });
     let progress = Progress::counting(&format!("{name}: what breaks"), "settings");
     let steps = <D::Model as Modelled>::LONGEST;
     let broken = at_once([&a, &b], |model| broken_within(model, steps));
@@ -165,6 +176,7 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             };
             let [only_a, only_b] = &compared;
             let (only_a, only_b) = (only_json(&a, only_a), only_json(&b, only_b));
+            let [advised_a, advised_b] = advice.each_ref().map(|it| it.as_ref().map(advised_json));
             let [of_a, of_b] = &broken;
             let only = |first, second| {
                 only_first(first, second)
@@ -178,6 +190,8 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                 "b": settings(&args.b, &b),
                 "only_a": only_a,
                 "only_b": only_b,
+                "advised_only_a": advised_a,
+                "advised_only_b": advised_b,
                 "breaks_only_a": only(of_a, of_b),
                 "breaks_only_b": only(of_b, of_a),
                 "vectors": all,
@@ -192,13 +206,16 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             }
             let [only_a, only_b] = &compared;
             text += &apart_text("\nAllowed under a and not under b", "b", only_a);
-            text += &by_text(&a, only_a);
+            text += &by_text::<D::Model>("b", only_a);
             text += &apart_text("\nAllowed under b and not under a", "a", only_b);
-            text += &by_text(&b, only_b);
-            text += &guarantees_text(
-                &broken,
-                &[&a, &b].map(|it| changed_numbers::<D::Model>(&it.reading)),
-            );
+            text += &by_text::<D::Model>("a", only_b);
+            for (letter, other, advised) in [("a", "b", &advice[0]), ("b", "a", &advice[1])] {
+                let advised = advised.as_ref();
+                text += &advised.map_or_else(String::new, |it| {
+                    advised_text::<D::Model>([letter, other], it)
+                });
+            }
+            text += &guarantees_text(&broken, &[&a, &b].map(changed_numbers));
             text += &vectors_text(all, &changed);
             Answer { text, status }
         }
@@ -258,15 +275,30 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
     text
 }
 
-/// By what of its setting the one allows the run.
-fn by_text<T: Modelled>(model: &Specification<T>, compared: &Compared) -> String {
-    let Some(difference) = &compared.difference else {
-        return String::new();
-    };
-    let mut argued = Argued::of(model, &difference.steps);
-    // What the other does is said.
-    argued.instead = None;
-    argued.text()
+/// By what of all in which it differs from the other the one allows the run.
+fn by_text<T: Modelled>(other: &str, compared: &Compared) -> String {
+    let difference = compared.difference.as_ref();
+    difference.map_or_else(String::new, |it| needs_text::<T>(&it.needs, Some(other)))
+}
+
+/// A run that only one of two advises against, in words.
+fn advised_text<T: Modelled>([letter, other]: [&str; 2], advised: &Advised) -> String {
+    let (count, finding) = (advised.steps.len(), &advised.finding);
+    let said = renamed(&finding.text, T::NAMES);
+    let mut text = format!(
+        "\nAdvised against under {letter} and not under {other}   ({count} steps, the shortest)\n{}",
+        numbered(&advised.steps)
+    );
+    text += &hanging("   advised by    ", &format!("{}: {said}", finding.clause));
+    text + &needs_text::<T>(&advised.needs, Some(other))
+}
+
+fn advised_json(advised: &Advised) -> Value {
+    json!({
+        "clause": advised.finding.clause,
+        "steps": steps_json(&advised.steps),
+        "made_possible_by": needs_json(&advised.needs),
+    })
 }
 
 /// The guarantees that the first breaks and the second does not.
@@ -281,7 +313,7 @@ fn only_first<'a>(first: &'a Broken, second: &Broken) -> Vec<&'a PropertyVerdict
         .collect()
 }
 
-fn guarantees_text(broken: &[Broken; 2], numbers: &[Vec<Numbers>; 2]) -> String {
+fn guarantees_text(broken: &[Broken; 2], numbers: &[Vec<Departure>; 2]) -> String {
     let [a, b] = broken;
     let [of_a, of_b] = numbers;
     let mut text = String::from("\nGuarantees\n");
@@ -331,10 +363,7 @@ fn vectors_text(all: usize, changed: &[Changed]) -> String {
 fn only_json<T: Modelled>(model: &Specification<T>, compared: &Compared) -> Value {
     let mut document = compared_json(compared);
     if let Some(difference) = &compared.difference {
-        let by = Argued::of(model, &difference.steps)
-            .json()
-            .remove("made_possible_by");
-        document["run"]["made_possible_by"] = json!(by);
+        document["run"]["made_possible_by"] = needs_json(&difference.needs);
     }
     if let Value::Object(members) = &mut document {
         members.insert("bounds".to_owned(), json!(written(model.bounds)));

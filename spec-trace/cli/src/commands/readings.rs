@@ -229,7 +229,7 @@ fn ways<T: Modelled>(
             value: choice.value,
             is_default: *position == 0,
             costs,
-            argued: argued.iter().map(Argued::text).collect(),
+            argued: argued.iter().map(Argued::text::<T>).collect(),
             argued_json: argued.iter().map(Argued::json).collect(),
         })
         .collect()
@@ -300,6 +300,7 @@ fn document<T: Modelled>(
     let mut setting = setting(model);
     // Each choice says itself how the text is taken.
     setting.shift_remove("readings");
+    setting.shift_remove("numbers");
     with_setting(document, setting)
 }
 

@@ -1,6 +1,9 @@
-//! `countersign replay`: a vector, a folder of them, or a run that `diff` has kept, against an implementation.
+//! `countersign replay`: a vector, a folder of them, a run that `diff` has kept, or runs of the model that were saved, against an
+//! implementation.
 //!
 //! The one thing to know: a vector is held by what its file says, a kept run is judged anew.
+
+mod saved;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,6 +17,7 @@ use countersign_conform::driven::{Driven, Search};
 use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::Suited;
 use countersign_conform::suite::replay::{Amiss, Replayed, replay};
 use countersign_conform::suite::vectors::{Manifest, VERSION, Vector};
 use countersign_driver::Protocol as _;
@@ -38,10 +42,13 @@ Examples:
   countersign replay vectors --reading expiry-boundary=after -- python3 ledger.py
   countersign replay divergences/found-PA-8.json -- python3 ledger.py
   countersign replay divergences/found-PA-8.json
+  countersign replay found.json -- python3 ledger.py
   countersign replay divergences/http-02-reject.jsonl --http http://127.0.0.1:8080
 
-PATH is what `vectors` has written, one file or the folder of them, or a run that `diff` has kept.
-Without COMMAND it is the reference, in this process, that is asked.
+PATH is what `vectors` has written, one file or the folder of them, a run that `diff` has kept, or
+what `check --save` has written: each of its runs is asked for, and told by whether COMMAND breaks
+what the run breaks, as the judge of the text as it stands says. Without COMMAND it is the
+reference, in this process, that is asked.
 
 A vector is held by what its file says is required and forbidden; no judge is asked. Of a folder
 each file of its manifest is run, and a file that is not in it is an error. Files that are wrong by
@@ -52,11 +59,11 @@ nothing is kept. With --http it is what `diff --http` has kept that is played ag
 Exit status: 1 if a vector fails, or the judge finds something; 2 if PATH cannot be read or COMMAND
 could not be started or does not greet; 3 if no vector has passed; else 0.";
 
-/// Runs a vector, a folder of them, or a kept run again
+/// Runs a vector, a folder of them, a kept run, or saved runs of the model again
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A vector, a folder of them, or a kept run
+    /// A vector, a folder of them, a kept run, or what `check --save` wrote
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
 
@@ -87,6 +94,8 @@ enum Asked {
     Vectors(Protocol, Vec<(PathBuf, Vector)>),
     /// A run of this protocol that was kept.
     Kept(Protocol),
+    /// Runs of the model of this protocol, as they were saved.
+    Saved(Protocol, Value),
 }
 
 /// Replays what the path holds.
@@ -99,7 +108,7 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
         return diff_http::replay(&args.path, url, &args.reached, format);
     }
     let asked = asked(&args.path)?;
-    let (Asked::Vectors(protocol, _) | Asked::Kept(protocol)) = &asked;
+    let (Asked::Vectors(protocol, _) | Asked::Kept(protocol) | Asked::Saved(protocol, _)) = &asked;
     match protocol {
         Protocol::PendingAction => driven::<PendingActionDriver>(args, &asked, format),
         Protocol::McpAql => driven::<McpAqlDriver>(args, &asked, format),
@@ -107,7 +116,11 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     }
 }
 
-fn driven<D: Referred>(args: &Args, asked: &Asked, format: ReportFormat) -> miette::Result<Answer> {
+fn driven<D: Referred + Suited>(
+    args: &Args,
+    asked: &Asked,
+    format: ReportFormat,
+) -> miette::Result<Answer> {
     if args.command.is_empty() {
         let reference = Greeted::new(D::reference(SEED));
         let reference =
@@ -122,16 +135,20 @@ fn driven<D: Referred>(args: &Args, asked: &Asked, format: ReportFormat) -> miet
 /// The reference draws its names from this seed.
 const SEED: u64 = 1;
 
-fn replayed<D: Referred, I: Implementation<D::Protocol>>(
+fn replayed<D: Referred + Suited, I: Implementation<D::Protocol>>(
     args: &Args,
     asked: &Asked,
     mut partner: Greeted<D::Protocol, I>,
     format: ReportFormat,
 ) -> miette::Result<Answer> {
     match asked {
-        Asked::Kept(_) if !args.reading.is_empty() => Err(miette!(
-            "--reading is for vectors: a kept run is judged by each reading that fits it"
+        Asked::Kept(_) | Asked::Saved(..) if !args.reading.is_empty() => Err(miette!(
+            "--reading is for vectors: a kept run is judged by each reading that fits it, and one of the model by the text as it stands"
         )),
+        Asked::Saved(_, document) => {
+            diff::is_judged::<D, _>(&partner)?;
+            saved::replay::<D, _>(document, &mut partner, format)
+        }
         Asked::Kept(_) => {
             diff::is_judged::<D, _>(&partner)?;
             let mut search = Search::<D, _>::new(partner);
@@ -220,9 +237,7 @@ fn asked(path: &Path) -> miette::Result<Asked> {
         miette!("{shown} names no `protocol`: it is no vector, and no run that `diff` has kept")
     })?;
     if document.get("bounds").is_some() {
-        return Err(miette!(
-            "{shown} is a run of the model, which no implementation takes: `countersign show` draws it"
-        ));
+        return Ok(Asked::Saved(protocol, document));
     }
     if document.get("version").is_some() {
         return Ok(Asked::Vectors(

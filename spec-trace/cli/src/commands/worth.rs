@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use countersign_clauses::nearest;
 use countersign_conform::steps::steps_json;
 use countersign_model::aaep::AaepProtocol;
+use countersign_model::ablation::Broken;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
@@ -17,10 +19,11 @@ use super::ablate::{by_reading, taken, without_rule, without_rule_json, without_
 use crate::answer::{Answer, PageFormat, Status};
 use crate::argued::{Argued, setting, with_setting};
 use crate::arguments::{Protocol, guards, preset, specification};
+use crate::table::grouped;
 use crate::terminal::Terminal;
 use crate::verdicts::property_text;
 use crate::worth::page::{self, ShowClause};
-use crate::worth::{Asked, Hidden, Pairs, Single, Together, Worth, is_guarantee, text};
+use crate::worth::{Asked, Guarantee, Hidden, Pairs, Single, Together, Worth, is_guarantee, text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,6 +90,9 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
         Some(name) => guards::<T>(name)?,
         None => Vec::new(),
     };
+    if let Some(asked) = &args.guarantee {
+        is_stated::<T>(asked)?;
+    }
     let usual = T::LONGEST - usize::from(args.pairs);
     let asked = Asked {
         rules: &rules,
@@ -120,6 +126,21 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
             status,
         },
     })
+}
+
+/// Refuses, before anything is searched, what no property of the text states.
+fn is_stated<T: Modelled>(asked: &str) -> miette::Result<()> {
+    let all: Vec<_> = T::PROPERTIES.iter().map(Guarantee::named).collect();
+    if all.iter().any(|it| it.states(asked)) {
+        return Ok(());
+    }
+    let names = all.iter().map(|it| it.name.as_str());
+    let clauses = all.iter().flat_map(|it| it.clauses.iter().copied());
+    let hint = nearest::hint(&nearest::ids(asked, clauses));
+    let names = names.collect::<Vec<_>>().join("\n  ");
+    miette::bail!(
+        "no guarantee that breaks states `{asked}`{hint}; what the text wants of every run is\n  {names}"
+    )
 }
 
 /// What the rules of a protocol are worth, for a page among others, whatever the protocol is.
@@ -192,7 +213,7 @@ fn argued<T: Modelled>(
     model: &Specification<T>,
     single: &Single<T::Guard>,
     property: &PropertyVerdict,
-) -> Argued<T::Guard> {
+) -> Argued {
     let within = model.showing(single.row.with);
     let without = within.with(Rules::all().without(single.row.guard), model.reading);
     Argued::of(&without, &property.steps)
@@ -208,13 +229,19 @@ fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T:
     }
     if args.rule.is_some() {
         for single in &worth.singles {
+            if single.broken.properties.is_empty() {
+                let Broken { steps, states, .. } = single.broken;
+                let within = format!("{steps} steps, {} states", grouped(states as u64));
+                let name = single.row.name;
+                let _ = writeln!(said, "without {name}: breaks nothing within {within}");
+            }
             for property in &single.broken.properties {
                 let _ = writeln!(
                     said,
                     "without {}: {}{}",
                     single.row.name,
                     property_text(property),
-                    argued(model, single, property).text()
+                    argued(model, single, property).text::<T>()
                 );
             }
         }

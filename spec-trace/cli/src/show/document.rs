@@ -48,7 +48,15 @@ impl Setting {
     /// The same, with what an object within says of itself.
     fn within(&self, object: &Map<String, Value>) -> Self {
         let mut setting = self.clone();
-        for name in ["protocol", "bounds", "without", "readings", "countersign"] {
+        let names = [
+            "protocol",
+            "bounds",
+            "without",
+            "readings",
+            "numbers",
+            "countersign",
+        ];
+        for name in names {
             let said = match object.get(name) {
                 Some(Value::String(text)) => text.clone(),
                 Some(Value::Array(all)) => {
@@ -70,6 +78,7 @@ impl Setting {
             ("bounds", "", " bounds"),
             ("without", "without ", ""),
             ("readings", "taken as ", ""),
+            ("numbers", "with ", ""),
             ("countersign", "by countersign ", ""),
         ];
         let said = words.iter().filter_map(|(name, before, behind)| {
@@ -111,11 +120,14 @@ fn argued(object: &Map<String, Value>) -> Vec<String> {
     };
     let by = object.get("made_possible_by").and_then(Value::as_array);
     let by = by.into_iter().flatten().filter_map(|it| {
-        let (what, name) = match (it.get("guard"), it.get("reading")) {
-            (Some(name), _) => ("the loss of", name.as_str()?),
-            (None, Some(name)) => ("the reading", name.as_str()?),
-            (None, None) => return None,
-        };
+        const KINDS: [(&str, &str); 4] = [
+            ("guard", "the loss of"),
+            ("kept", "the keeping of"),
+            ("reading", "the reading"),
+            ("number", "the number"),
+        ];
+        let mut kinds = KINDS.into_iter();
+        let (what, name) = kinds.find_map(|(key, what)| Some((what, it.get(key)?.as_str()?)))?;
         let clauses = it.get("clauses").map(list).unwrap_or_default().join(", ");
         Some(format!("made possible by {what} {name} ({clauses})"))
     });
@@ -137,13 +149,7 @@ fn run(object: &Map<String, Value>, steps: &[Value]) -> Result<Run, String> {
             "{title} has more than {MOST_STEPS} steps, which are too many to draw"
         ));
     }
-    let steps: Vec<StepText> = steps
-        .iter()
-        .enumerate()
-        .map(|(index, step)| {
-            saved_step(step).map_err(|error| format!("step {} of {title}: {error}", index + 1))
-        })
-        .collect::<Result<_, _>>()?;
+    let steps = saved_steps(title, steps)?;
     if let (Some(expected), Some(actual)) = (text("expected"), text("actual")) {
         let required = text("required").map(|text| format!("; required: {text}"));
         let both = format!(
@@ -155,6 +161,18 @@ fn run(object: &Map<String, Value>, steps: &[Value]) -> Result<Run, String> {
     let clauses = object.get("clauses").and_then(Value::as_array);
     let clauses = clauses.into_iter().flatten().filter_map(Value::as_str);
     Ok(counterexample(title, &steps, clauses))
+}
+
+/// The steps of a saved run.
+///
+/// # Errors
+///
+/// Steps that are none; the message says of which run.
+pub fn saved_steps(title: &str, steps: &[Value]) -> Result<Vec<StepText>, String> {
+    let steps = (1..).zip(steps).map(|(number, step)| {
+        saved_step(step).map_err(|error| format!("step {number} of {title}: {error}"))
+    });
+    steps.collect()
 }
 
 fn saved_step(step: &Value) -> serde_json::Result<StepText> {

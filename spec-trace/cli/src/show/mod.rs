@@ -8,7 +8,7 @@
 //! The participants are lanes. A step is a row: an arrow from lane to lane, and beside the lanes what it says; so that long
 //! prose never lies across the drawing.
 
-mod document;
+pub(crate) mod document;
 mod events;
 pub mod finding;
 pub mod html;

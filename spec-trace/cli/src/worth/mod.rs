@@ -230,6 +230,14 @@ impl Guarantee {
         }
     }
 
+    /// What a row of the text states.
+    pub fn named(row: &PropertyRow) -> Self {
+        Self {
+            name: row.name(),
+            clauses: row.clauses.to_vec(),
+        }
+    }
+
     /// Whether it states the clause, or one of the section, or its name has these words.
     pub fn states(&self, asked: &str) -> bool {
         match countersign_clauses::meant(asked) {

@@ -19,7 +19,11 @@ pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
     let fit = (columns.saturating_sub(name + 7) / 5).max(1);
     let mut text = String::new();
     let numbered: Vec<_> = (1..).zip(&worth.guarantees).collect();
-    let bands: Vec<_> = numbered.chunks(fit).collect();
+    let mut bands: Vec<_> = numbered.chunks(fit).collect();
+    if bands.is_empty() {
+        // What is no guarantee has a column of its own.
+        bands.push(&[]);
+    }
     for (place, band) in bands.iter().enumerate() {
         let is_last = place + 1 == bands.len();
         let mut rows = vec![head(band.iter().map(|(number, _)| *number), is_last)];
