@@ -78,13 +78,16 @@ impl Document {
     /// The units that make up a passage, wherever there are some.
     pub fn runs(&self, wanted: Passage) -> Vec<Range<usize>> {
         let run = |from: usize| {
-            let mut passage = self.0[from].passage;
-            let mut to = from + 1;
-            while passage.letters < wanted.letters {
-                passage = passage.then(self.0.get(to)?.passage);
-                to += 1;
-            }
-            (passage == wanted).then_some(from..to)
+            let mut letters = 0;
+            let mut units = self.0[from..].iter();
+            let to = units.position(|it| {
+                letters += it.passage.letters;
+                letters >= wanted.letters
+            })?;
+            let units = &self.0[from..=from + to];
+            let joined = || units.iter().map(|it| it.passage).reduce(Passage::then);
+            let is_it = letters == wanted.letters && joined() == Some(wanted);
+            is_it.then_some(from..from + to + 1)
         };
         (0..self.0.len()).filter_map(run).collect()
     }

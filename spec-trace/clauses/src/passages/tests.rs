@@ -240,6 +240,7 @@ fn what_changes_no_rule_is_not_told() {
         ("A token", "> A token"),
         ("*every* failure", "[every](some/where.md#far) failure"),
         ("kept !== told", "kept\n  !== told"),
+        ("one adapter.", "one<br>adapter.\u{a0}"),
         ("Nobody reads this.", ""),
     ] {
         assert_eq!(changed(from, to), [""; 0], "{from} → {to}");

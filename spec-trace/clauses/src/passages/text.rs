@@ -259,8 +259,9 @@ impl Copy {
         for letter in range.start..=range.end {
             let between = self.between(letter);
             // What is directly before a word belongs to it, as in `!stored` and `"^a"`; the rest to what is before.
-            let edge = between.rfind(|it: char| it.is_whitespace() || ",;{".contains(it));
-            let edge = edge.map_or(between.len(), |it| it + 1);
+            let mut ends = between.char_indices().rev();
+            let edge = ends.find(|(_, it)| it.is_whitespace() || ",;{".contains(*it));
+            let edge = edge.map_or(between.len(), |(at, it)| at + it.len_utf8());
             let part = match letter {
                 0 => 0..between.len(),
                 _ if letter == range.start => edge..between.len(),
@@ -368,7 +369,7 @@ fn is_numbered(line: &str) -> bool {
         && !title.ends_with(['.', ';', ':', ','])
 }
 
-/// The text with blanks for what is markup alone: entities, the targets of links, fences, marks of quotes, and the numbers of items, which
+/// The text with blanks for what is markup alone: entities, breaks of lines in cells, the targets of links, fences, marks of quotes, and the numbers of items, which
 /// become hyphens. Every byte stays where it is.
 fn plain(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
@@ -398,7 +399,9 @@ fn plain(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-const ENTITIES: [(&str, u8); 6] = [
+const ENTITIES: [(&str, u8); 8] = [
+    ("<br>", b' '),
+    ("<br/>", b' '),
     ("&lt;", b'<'),
     ("&gt;", b'>'),
     ("&amp;", b'&'),
