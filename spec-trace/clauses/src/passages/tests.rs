@@ -27,6 +27,7 @@ A reader MUST:
 const tolerance = given || 30;
 if (kept !== told) { return false; }
 const form = /^[a-z]{1,64}$/;
+const end = start + given * 2;
 ```
 
 # 3.3 Trees
@@ -39,7 +40,7 @@ Granite weighs more.
 ";
 
 /// Which words belong to which clause.
-const READ: [(&str, &str); 9] = [
+const READ: [(&str, &str); 10] = [
     ("AQL-2.1-1", "A token MUST be long, and MAY be longer"),
     ("AQL-2.1-2", "It holds for 300 seconds"),
     ("AQL-2.1-2", "It is bound to one adapter"),
@@ -51,6 +52,7 @@ const READ: [(&str, &str); 9] = [
         "AQL-2.3-1",
         "const tolerance = given || 30; if (kept !== told) { return false; }",
     ),
+    ("AQL-3.1-1", "const end = start + given * 2;"),
     ("AQL-4.2-1", "Granite weighs more"),
 ];
 
@@ -155,6 +157,15 @@ fn what_changes_a_rule_is_told() {
         ),
         (
             "TOKEN_EXPIRED",
+            "TOKEN EXPIRED",
+            "AQL-2.2-3 Changed {Signs}",
+        ),
+        ("given || 30", "given | 30", "AQL-2.3-1 Changed {Signs}"),
+        ("kept !== told", "kept == told", "AQL-2.3-1 Changed {Signs}"),
+        ("start + given", "start given", "AQL-3.1-1 Changed {Signs}"),
+        ("given * 2", "given 2", "AQL-3.1-1 Changed {Signs}"),
+        (
+            "TOKEN_EXPIRED",
             "TOKEN-EXPIRED",
             "AQL-2.2-3 Changed {Signs}",
         ),
@@ -182,12 +193,12 @@ fn what_changes_a_rule_is_told() {
         (
             "Oaks grow",
             "A host SHALL wait. Oaks grow",
-            "MUST 27: A host SHALL wait.",
+            "MUST 28: A host SHALL wait.",
         ),
         (
             "Oaks grow",
             "Elms grow fast. Oaks grow",
-            "new 27: Elms grow fast. (-)",
+            "new 28: Elms grow fast. (-)",
         ),
         // A sentence begins with its item, wherever the last one ended.
         ("- Log", "- It MUST wait\n- Log", "MUST 13: It MUST wait"),
@@ -210,6 +221,76 @@ fn what_changes_a_rule_is_told() {
             "{from} → {to}: {told:?}"
         );
     }
+}
+
+#[test]
+fn a_change_is_told_once() {
+    let kept = changed("longer.", "longer, unless it is kept.");
+    assert_eq!(kept, ["AQL-2.1-1 Changed {Added}"]);
+    let wait = changed("Oaks grow", "A host SHALL wait. Oaks grow");
+    assert_eq!(wait, ["MUST 28: A host SHALL wait."]);
+}
+
+/// What has moved is told; the rest stays where it is.
+#[test]
+fn what_stands_elsewhere_is_told() {
+    let (before, stone) = TEXT.split_at(TEXT.find("# 4.2").expect("a section"));
+    let expected = [
+        "AQL-4.2-1 Lost {Words}",
+        "new 1: 4.2 Stone (AQL-2.1-1)",
+        "new 3: Granite weighs more. (AQL-2.1-1)",
+    ];
+    assert_eq!(told(&(stone.to_owned() + before)), expected);
+}
+
+#[test]
+fn a_unit_is_a_sentence_an_item_a_cell_a_line_of_code_or_a_heading() {
+    let text = "\
+# Head
+below it, e.g. this,
+That and the other
+so on. More (yes). `code` too! A line
+Another: `a`
+b:
+c
+
+// a note
+let x = {
+y, }
+2.1 Title
+lower
+- item
+* other | cell | end
+}3. Glued
+}
+\"name\": 1, \"next\": 2,
+\"last\": 3
+";
+    let copy = copy("", text);
+    let units = copy.units();
+    let units: Vec<String> = units.iter().map(|it| copy.place(it).text).collect();
+    let expected = [
+        "Head",
+        "below it, e.g. this, That and the other so on.",
+        "More (yes).",
+        "`code` too!",
+        "A line",
+        "Another: `a` b",
+        "c",
+        "a note",
+        "let x",
+        "y",
+        "2.1 Title",
+        "lower",
+        "item",
+        "other",
+        "cell",
+        "end",
+        "Glued",
+        "\"name\": 1, \"next\": 2",
+        "\"last\": 3",
+    ];
+    assert_eq!(units, expected);
 }
 
 #[test]
@@ -271,7 +352,7 @@ fn a_clause_stands_beside_its_words_and_a_changed_one_beside_what_stands_there_n
         ]
     );
     let gone = TEXT.replace("Granite weighs more.\n", "");
-    assert_eq!(places(&gone, 6), [place(29, "4.2 Stone")]);
+    assert_eq!(places(&gone, 7), [place(30, "4.2 Stone")]);
 }
 
 #[test]
@@ -329,7 +410,7 @@ fn a_document_that_says_all_twice_is_compared_with_both() {
 fn no_document_and_no_text_are_no_fault() {
     for text in ["", "A", "A token"] {
         let compared = compared(&[copy("tokens.md", text)]);
-        assert_eq!(compared.count(State::Absent), 7);
+        assert_eq!(compared.count(State::Absent), 8);
     }
 }
 
