@@ -623,7 +623,11 @@ fn a_clause_stands_beside_its_passage_with_what_has_become_of_it() {
     };
     for (id, name, said) in [
         ("AAEP-6.1-1", "same", "as it was read"),
-        ("AAEP-6.3.4-4", "changed", "changed: read it again"),
+        (
+            "AAEP-6.3.4-4",
+            "changed",
+            "(other signs between the same letters)",
+        ),
         ("AAEP-6.9-5", "lost", "lost: its section is gone"),
         ("PA-5", "absent", "not compared"),
     ] {
@@ -656,6 +660,9 @@ fn a_clause_stands_beside_its_passage_with_what_has_become_of_it() {
     let document = document(&files);
     assert_eq!(document["against"]["clauses"][1]["state"], "changed");
     assert_eq!(document["against"]["uncovered"][0]["line"], 7);
+    assert_eq!(document["against"]["added"][1]["after"], "PA-5");
+    let other = "old &lt;b&gt;.md: holds it, too, and was not compared";
+    assert!(index.contains(other) && index.contains("behind PA-5"));
     // What holds none of the documents is no copy of them.
     let (files, status) = written(&["--against", &here("src").display().to_string()]);
     assert_eq!((files.len(), status), (0, Some(2)));

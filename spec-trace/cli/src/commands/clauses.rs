@@ -43,8 +43,8 @@ pub struct Args {
     /// Only the clauses of this protocol
     #[arg(long, conflicts_with = "id")]
     pub protocol: Option<String>,
-    /// Hold them against this folder, or file, with a copy of the documents: what has changed, what has lost its section, and
-    /// which normative sentences no clause covers
+    /// Hold them against this folder, or file, with a copy of the documents: what has changed, what has lost its section, which
+    /// normative sentences no clause covers, and what else is new
     #[arg(long, value_name = "DIR", conflicts_with = "gaps")]
     pub against: Option<PathBuf>,
 }

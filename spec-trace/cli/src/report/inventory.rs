@@ -107,7 +107,7 @@ fn found(report: &Report) -> Markup {
 /// What has become of the clauses in an editor's copy.
 fn copy(compared: &Compared) -> Markup {
     let touched = [
-        (State::Changed, "To read again: some of the words are gone"),
+        (State::Changed, "To read again: the words are others"),
         (State::Lost, "Without ground: the section is gone"),
     ];
     html! {
@@ -127,9 +127,24 @@ fn copy(compared: &Compared) -> Markup {
                     @for place in &compared.uncovered { (passage(place)) }
                 }
             }
+            @if !compared.added.is_empty() {
+                details open[compared.added.len() < 12] {
+                    summary { "Other text that is new: " (compared.added.len()) }
+                    @for it in &compared.added {
+                        (passage(&it.place))
+                        p.faint { (against::near(it)) }
+                    }
+                }
+            }
             details {
                 summary { "Which file holds which document" }
-                dl { @for (title, file) in &compared.documents { dt { (title) } dd { (file.as_deref().map_or("in no file".to_owned(), printable)) } } }
+                dl {
+                    @for (title, file) in &compared.documents {
+                        dt { (title) }
+                        dd { (file.as_deref().map_or("in no file".to_owned(), printable)) }
+                        @for other in compared.others.get(title).into_iter().flatten() { dd { (printable(other)) ": holds it, too, and was not compared" } }
+                    }
+                }
             }
         }
     }
@@ -153,7 +168,11 @@ pub(super) fn state(beside: &Beside) -> Markup {
         State::Lost => ("violation", "lost: its section is gone"),
         State::Absent => ("warning", "not compared: its document is in no file"),
     };
-    html! { span.badge.(class) { (said) } }
+    let why = against::why(beside);
+    html! {
+        span.badge.(class) { (said) }
+        @if !why.is_empty() && beside.state == State::Changed { " " span.faint { "(" (why) ")" } }
+    }
 }
 
 /// How far each document is covered.

@@ -1,9 +1,9 @@
 //! A report with everything that there can be in one, made in seconds: of the long searches some places and
 //! one rule, most within narrow bounds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_clauses::passages::{Beside, Compared, Place, State};
+use countersign_clauses::passages::{Added, Beside, Compared, Place, State, Why};
 use countersign_cli::commands::readings::Costs;
 use countersign_cli::commands::worth::Drawn;
 use countersign_cli::report::{Full, Report, above_worth, clause_link};
@@ -53,10 +53,12 @@ fn compared() -> Compared {
     let beside = |id, state| Beside {
         id,
         state,
+        why: BTreeSet::from([Why::Signs]),
         passages: vec![place()],
     };
     Compared {
         documents: BTreeMap::from([("AAEP chapter 6", Some("copy <b>.md".to_owned()))]),
+        others: BTreeMap::from([("AAEP chapter 6", vec!["old <b>.md".to_owned()])]),
         clauses: vec![
             beside("AAEP-6.1-1", State::Same),
             beside("AAEP-6.3.4-4", State::Changed),
@@ -64,5 +66,12 @@ fn compared() -> Compared {
             beside("PA-5", State::Absent),
         ],
         uncovered: vec![place()],
+        added: [None, Some("PA-5")]
+            .map(|after| Added {
+                place: place(),
+                after,
+                why: Why::Signs,
+            })
+            .into(),
     }
 }

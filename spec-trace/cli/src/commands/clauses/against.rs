@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use countersign_clauses::passages::{self, Beside, Compared, Copy, Place, State};
+use countersign_clauses::passages::{self, Added, Beside, Compared, Copy, Place, State, Why};
 use countersign_clauses::{Clause, get};
 use miette::{IntoDiagnostic as _, WrapErr as _};
 use serde_json::json;
@@ -55,14 +55,10 @@ pub(crate) fn compared(clauses: &[&'static Clause], copy: &Path) -> miette::Resu
 
 /// What has to be read again is a violation; where a document is in no file, the verdict is open.
 pub(crate) fn status(compared: &Compared) -> Status {
-    if compared.is_same() {
-        Status::Holds
-    } else if compared.count(State::Same) + compared.count(State::Absent) == compared.clauses.len()
-        && compared.uncovered.is_empty()
-    {
-        Status::Inconclusive
-    } else {
-        Status::Violated
+    match (compared.is_read(), compared.count(State::Absent)) {
+        (true, 0) => Status::Holds,
+        (true, _) => Status::Inconclusive,
+        (false, _) => Status::Violated,
     }
 }
 
@@ -109,6 +105,9 @@ fn render(compared: &Compared) -> String {
     let mut text = String::new();
     for (title, file) in &compared.documents {
         let _ = writeln!(text, "{title}: {}", file.as_deref().unwrap_or("in no file"));
+        for other in compared.others.get(title).into_iter().flatten() {
+            let _ = writeln!(text, "  {other} holds it, too, and was NOT compared");
+        }
     }
     text.push('\n');
     for it in &compared.clauses {
@@ -117,6 +116,13 @@ fn render(compared: &Compared) -> String {
     if !compared.uncovered.is_empty() {
         text += "\nNormative sentences that no clause covers\n";
         text += &places(&compared.uncovered);
+    }
+    if !compared.added.is_empty() {
+        text += "\nOther text that is new\n";
+        for it in &compared.added {
+            text += &places(std::slice::from_ref(&it.place));
+            let _ = writeln!(text, "      {}", near(it));
+        }
     }
     let _ = writeln!(text, "\n{}", totals(compared));
     text
@@ -143,7 +149,37 @@ pub(crate) fn totals(compared: &Compared) -> String {
         "; {} sentences without a clause",
         compared.uncovered.len()
     );
+    if !compared.added.is_empty() {
+        let _ = write!(text, ", {} other pieces of new text", compared.added.len());
+    }
     text
+}
+
+/// Where new text stands, and if it is its signs alone that are new.
+pub(crate) fn near(added: &Added) -> String {
+    let near = added.after.map_or_else(
+        || "in a section that no clause was read from".to_owned(),
+        |id| format!("behind {id}"),
+    );
+    if added.why == Why::Signs {
+        near + ": " + in_words(Why::Signs)
+    } else {
+        near
+    }
+}
+
+/// Why a clause is to be read again, in words.
+pub(crate) fn why(beside: &Beside) -> String {
+    let words = beside.why.iter().map(|it| in_words(*it));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn in_words(why: Why) -> &'static str {
+    match why {
+        Why::Words => "other words",
+        Why::Added => "new text in its sentence",
+        Why::Signs => "other signs between the same letters",
+    }
 }
 
 /// A clause with what has become of its words, and these.
@@ -153,10 +189,10 @@ fn beside(it: &Beside) -> String {
         return String::new();
     };
     let state = match it.state {
-        State::Same => "",
-        State::Changed => "CHANGED, read it again: ",
-        State::Lost => "its section is GONE: ",
-        State::Absent => "not compared: ",
+        State::Same => String::new(),
+        State::Changed => format!("CHANGED ({}), read it again: ", why(it)),
+        State::Lost => "its section is GONE: ".to_owned(),
+        State::Absent => "not compared: ".to_owned(),
     };
     let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
     hanging(&head, &format!("{state}{}", clause.gist)) + &places(&it.passages)
@@ -169,31 +205,52 @@ fn places(places: &[Place]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
     fn what_is_to_be_read_again_outweighs_a_document_that_is_nowhere() {
-        let of = |states: &[State], uncovered: usize| {
+        let place = || Place {
+            file: "copy.md".to_owned(),
+            line: 1,
+            text: "It MUST.".to_owned(),
+        };
+        let of = |states: &[State], uncovered: usize, added_to: &[Option<&'static str>]| {
             let beside = |state: &State| Beside {
                 id: "PA-5",
                 state: *state,
+                why: BTreeSet::new(),
                 passages: Vec::new(),
             };
-            let place = Place {
-                file: "copy.md".to_owned(),
-                line: 1,
-                text: "It MUST.".to_owned(),
+            let added = |after: &Option<&'static str>| Added {
+                place: place(),
+                after: *after,
+                why: Why::Added,
             };
             status(&Compared {
-                documents: std::collections::BTreeMap::new(),
                 clauses: states.iter().map(beside).collect(),
-                uncovered: vec![place; uncovered],
+                uncovered: vec![place(); uncovered],
+                added: added_to.iter().map(added).collect(),
+                ..Compared::default()
             })
         };
-        assert_eq!(of(&[State::Same], 0), Status::Holds);
-        assert_eq!(of(&[State::Same], 1), Status::Violated);
-        assert_eq!(of(&[State::Same, State::Absent], 0), Status::Inconclusive);
-        assert_eq!(of(&[State::Absent, State::Changed], 0), Status::Violated);
-        assert_eq!(of(&[State::Lost], 0), Status::Violated);
+        assert_eq!(of(&[State::Same], 0, &[]), Status::Holds);
+        assert_eq!(of(&[State::Same], 1, &[]), Status::Violated);
+        assert_eq!(
+            of(&[State::Same], 0, &[None, Some("PA-5")]),
+            Status::Violated
+        );
+        // Text far from every clause is told, and is nothing to read again.
+        assert_eq!(of(&[State::Same], 0, &[None]), Status::Holds);
+        assert_eq!(
+            of(&[State::Same, State::Absent], 0, &[None]),
+            Status::Inconclusive
+        );
+        assert_eq!(
+            of(&[State::Absent, State::Changed], 0, &[]),
+            Status::Violated
+        );
+        assert_eq!(of(&[State::Lost], 0, &[]), Status::Violated);
     }
 }
