@@ -8,6 +8,7 @@ use super::checks::Check;
 use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft};
 use super::seen::hash;
+use super::wording::Wording;
 use crate::action_ids::{ActionIds, Relation};
 use crate::agent_state::AgentState;
 use crate::finding::Place;
@@ -91,6 +92,8 @@ pub struct Confirmation {
     pub(super) gave_token: bool,
     /// The hash of `action` and `consequence`.
     pub prose: u64,
+    /// What it says of its action.
+    pub(super) wording: Wording,
     /// What may have become of it.
     pub possible: Outcomes,
     /// The line from which on an acceptance was possible.
@@ -148,6 +151,7 @@ impl Confirmation {
             ids: event.ids.to_keep(),
             gave_token: question.token.is_some(),
             prose: hash(&question.prose),
+            wording: Wording::of(question),
             possible: Outcomes::PENDING,
             acceptable_from: None,
             answerable_from: None,
@@ -180,6 +184,7 @@ impl Confirmation {
             ids,
             gave_token,
             prose,
+            wording,
             possible,
             acceptable_from,
             answerable_from,
@@ -206,7 +211,8 @@ impl Confirmation {
         for line in [acceptable_from, answerable_from, perhaps_withdrawn, called] {
             memory.line(line.unwrap_or_default());
         }
-        memory.value(&(producer, ids, prose, possible, follow_up, default));
+        memory.value(&(producer, ids, prose, wording));
+        memory.value(&(possible, follow_up, default));
         memory.value(default_may_accept);
         memory.value(&(asked, deadline, deadline_received, allowed, decided));
         memory.value(&(

@@ -12,6 +12,7 @@ use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
 use super::extension::{Extension, TimeLeft, late_reply};
 use super::ordered::Ordered;
 use super::seen::hash;
+use super::wording::{Action, Fit};
 use crate::action_ids::{ActionIds, IdHashes, IdKinds, Relation};
 use crate::agent_state::AgentState;
 use crate::memory::Memory;
@@ -448,6 +449,22 @@ impl Confirmations {
         } else {
             by_id
         }
+    }
+
+    /// Of the questions that only their place ties to a call those that are plainly about another: where one names the tool, what
+    /// it is called with and its rating, those that have no word in common with it.
+    pub fn plainly_of_others(&self, call: &Action, candidates: &[usize]) -> Vec<usize> {
+        let names_all = |it: &usize| {
+            let question = self.kept(*it);
+            call.fits(&question.ids, &question.wording) == Fit::Words
+        };
+        let is_told = call.irreversible && call.has_arguments();
+        if candidates.len() < 2 || !is_told || !candidates.iter().any(names_all) {
+            return Vec::new();
+        }
+        let others = candidates.iter().copied();
+        let others = others.filter(|it| !call.is_named_in(&self.kept(*it).wording));
+        others.collect()
     }
 
     fn pass_time(&mut self, event: &Event) {

@@ -68,7 +68,7 @@ pub(super) fn calls_withdrawn_accepted(
     confirmations: &Confirmations,
 ) -> bool {
     let mut questions = candidates.iter().map(|it| confirmations.kept(*it));
-    run.says_accepted && questions.any(|it| it.ids.token == run.ids.token && it.is_withdrawn())
+    run.says_accepted && questions.any(|it| it.ids.token == run.ids().token && it.is_withdrawn())
 }
 
 /// What follows a reply that had to be ignored, on `line`, is best described by the check that the reply failed. `ignored` is
@@ -125,6 +125,14 @@ pub(super) fn doubt(run: &Run, question: &Confirmation, notes: &mut Notes) {
     let Some((reply, _)) = question.answered else {
         return;
     };
+    // AAEP-A.8-4: which of the two ways tied them is said, and where it is the weaker, what would tell.
+    if run.is_irreversible() && run.is_tied_by_place_alone(question) {
+        let reason = format!(
+            "call of {call} on line {}, and nothing but its place ties it to the question on line {asked}, which has no word in common with the tool and what it is called with: whether it is the action that was asked about does not show; a recording would have to hold an id in both (extra_context.tool_call_id)",
+            run.line
+        );
+        notes.leave_open("AAEP-A.8-4", run.line, reason);
+    }
     // AAEP-6.3.2-4: whether a producer supports it does not show.
     if question.modified && question.possible.may_be(Outcomes::REJECTED) {
         let reason = format!(

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::Notes;
-use super::authorisation::{Accused, completes};
+use super::authorisation::{Accused, Concerned, completes};
 use super::confirmation::{Confirmation, FollowUp, Outcomes};
 use super::confirmations::{Confirmations, KEPT_OPEN, SLACK_SECONDS};
 use super::extension::Extension;
@@ -35,6 +35,8 @@ pub struct Resolution {
 struct Call {
     ids: ActionIds<'static>,
     relation: Relation,
+    /// The questions that are about another call.
+    others: Vec<usize>,
     line: u64,
     /// When it was made, by the producer's clock and by the recorder's.
     moments: (Option<Timestamp>, Option<Timestamp>),
@@ -82,6 +84,7 @@ impl Resolution {
             let Call {
                 ids,
                 relation,
+                others,
                 line,
                 moments,
                 irreversible,
@@ -91,7 +94,7 @@ impl Resolution {
             } = &**call;
             memory.line(*line);
             memory.value(&(number, ids, (ids.kinds(), relation), moments));
-            memory.value(&(irreversible, accused, tool));
+            memory.value(&(irreversible, accused, tool, others));
             match announces {
                 Announces::Before(line) => memory.line(*line),
                 Announces::Any | Announces::Own | Announces::The(_) => memory.value(announces),
@@ -99,37 +102,21 @@ impl Resolution {
         });
     }
 
-    /// Judges an event of the open session; `accused` are the calls that were just accused. `call` is what
-    /// [`Confirmations::candidates`] says of the event, if it is a call.
+    /// Judges an event of the open session; `accused` are the calls that were just accused. `concerned` are
+    /// the questions that may be about it, if it is a call.
     pub fn event(
         &mut self,
         event: &Event,
         accused: Vec<Accused>,
-        call: &(Vec<usize>, Relation),
+        concerned: &Concerned,
         (confirmations, timeouts): (&Confirmations, &Timeouts),
         notes: &mut Notes,
     ) {
         for accused in accused {
-            let announces = match (accused.unasked, accused.completed) {
-                (true, _) => Announces::Any,
-                (false, Some(line)) if accused.ids.tool_call_id.is_none() => {
-                    Announces::Before(line)
-                }
-                (false, _) => Announces::Own,
-            };
-            self.enter(Call {
-                ids: accused.ids,
-                relation: Relation::Unknown,
-                line: accused.line,
-                moments: (None, None),
-                irreversible: true,
-                accused: true,
-                announces,
-                tool: accused.tool,
-            });
+            self.accused(accused);
         }
         match &event.kind {
-            EventKind::Invoked { .. } => self.called(event, call, confirmations, notes),
+            EventKind::Invoked { .. } => self.called(event, concerned, confirmations, notes),
             EventKind::Ended(Ending::Completed) => {
                 self.completed(event, (confirmations, timeouts), notes);
             }
@@ -146,6 +133,27 @@ impl Resolution {
         }
     }
 
+    /// Enters a call that was accused.
+    pub fn accused(&mut self, accused: Accused) {
+        let announces = match (accused.unasked, accused.completed) {
+            (true, None) => Announces::Any,
+            (false, None) => Announces::Own,
+            (_, Some(_)) if accused.ids.tool_call_id.is_some() => Announces::Own,
+            (_, Some(line)) => Announces::Before(line),
+        };
+        self.enter(Call {
+            ids: accused.ids,
+            relation: Relation::Unknown,
+            others: accused.others,
+            line: accused.line,
+            moments: (None, None),
+            irreversible: true,
+            accused: true,
+            announces,
+            tool: accused.tool,
+        });
+    }
+
     /// Takes in that an action completed which no call announced. True if it shares an id with a question that was accepted
     /// and led to no call (AAEP-A.4-3); then the completion stands for that call.
     pub fn completed_uncalled(&mut self, event: &Event, confirmations: &Confirmations) -> bool {
@@ -158,6 +166,7 @@ impl Resolution {
         self.enter(Call {
             ids: event.ids.to_keep(),
             relation,
+            others: Vec::new(),
             line: event.place.line,
             moments: (event.sent, event.received),
             irreversible: true,
@@ -250,13 +259,14 @@ impl Resolution {
     fn called(
         &mut self,
         event: &Event,
-        (candidates, relation): &(Vec<usize>, Relation),
+        concerned: &Concerned,
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) {
         let number = self.enter(Call {
             ids: event.ids.to_keep(),
-            relation: *relation,
+            relation: concerned.relation,
+            others: concerned.others.clone(),
             line: event.place.line,
             moments: (event.sent, event.received),
             irreversible: matches!(
@@ -270,14 +280,14 @@ impl Resolution {
             announces: Announces::Any,
             tool: None,
         });
-        self.release(candidates, confirmations);
+        self.release(&concerned.candidates, confirmations);
         let useful = self.assign(number, confirmations);
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {
             self.calls.remove(number);
             return;
         }
-        let mut candidates = candidates.iter();
+        let mut candidates = concerned.candidates.iter();
         let question = candidates.find(|it| self.used.left_of(**it) == Some(number));
         if let Some(question) = question {
             self.calls[number].doubt_modified(confirmations.kept(*question), notes);
@@ -422,7 +432,7 @@ pub fn may_not_count(message: &str, reply: u64) -> String {
 impl Call {
     /// A call that was accused is like no other: the acceptance for it may still come.
     fn class(&self, number: usize, asked: &BTreeSet<IdKinds>) -> CallClass {
-        if self.accused {
+        if self.accused || !self.others.is_empty() {
             CallClass::Alone(number)
         } else {
             self.ids.class(self.relation, asked)
@@ -455,7 +465,7 @@ impl Call {
         };
         candidates.retain(|index| {
             let question = confirmations.kept(*index);
-            wanted(question) && !self.came_too_early(question)
+            wanted(question) && !self.others.contains(index) && !self.came_too_early(question)
         });
         candidates
     }
