@@ -11,7 +11,7 @@ use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
     after_failed_reply, allowed_instead, calls_withdrawn_accepted, doubt, doubt_order,
-    doubt_withdrawal, second_thoughts, stray_acceptance,
+    doubt_reversible, doubt_withdrawal, second_thoughts, stray_acceptance,
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
@@ -390,6 +390,7 @@ impl Authorisation {
         let (candidates, relation) = (&concerned.candidates, concerned.relation);
         if !irreversible && !matches!(relation, Relation::Same(_)) {
             // A reversible call that names no confirmation needs none.
+            doubt_reversible(event, candidates, confirmations, notes);
             return None;
         }
         let number = self.called;

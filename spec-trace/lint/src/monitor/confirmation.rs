@@ -106,6 +106,8 @@ pub struct Confirmation {
     pub answered: Option<(u64, Timestamp)>,
     /// When that reply says that it was decided, and when it was received.
     pub(super) decided: Option<(Timestamp, Option<Timestamp>)>,
+    /// What that reply says, where it came so near to the deadline that the timeout may have come first.
+    pub(super) near: Option<Decision>,
     /// The last reply to it that had to be ignored: its line, and the check that it failed.
     pub ignored: Option<(u64, Check)>,
     /// Whether nothing says that the sender of that reply is known: then it may not have counted.
@@ -125,6 +127,8 @@ pub struct Confirmation {
     /// When it runs out by that clock.
     pub deadline: Option<Timestamp>,
     deadline_received: Option<Timestamp>,
+    /// When its producer first put out an event behind the deadline, with nothing heard of it until then.
+    pub(super) stood_still: Option<Timestamp>,
     /// More time that it may have been given by a progress.updated.
     pub(super) extension: Option<Extension>,
     /// `allowed_replies`.
@@ -158,6 +162,7 @@ impl Confirmation {
             perhaps_withdrawn: None,
             answered: None,
             decided: None,
+            near: None,
             ignored: None,
             may_be_unanswered: false,
             overruled: [None; 2],
@@ -169,6 +174,7 @@ impl Confirmation {
             asked: event.sent,
             deadline: after_timeout(event.sent),
             deadline_received: after_timeout(event.received),
+            stood_still: None,
             extension: None,
             allowed: question.allowed.clone(),
             called: None,
@@ -191,6 +197,7 @@ impl Confirmation {
             perhaps_withdrawn,
             answered,
             decided,
+            near,
             ignored,
             may_be_unanswered,
             overruled,
@@ -201,6 +208,7 @@ impl Confirmation {
             asked,
             deadline,
             deadline_received,
+            stood_still,
             extension,
             allowed,
             called,
@@ -214,7 +222,7 @@ impl Confirmation {
         memory.value(&(producer, ids, prose, wording));
         memory.value(&(possible, follow_up, default));
         memory.value(default_may_accept);
-        memory.value(&(asked, deadline, deadline_received, allowed, decided));
+        memory.value(&(asked, deadline, deadline_received, allowed, (decided, near)));
         memory.value(&(
             gave_token,
             said_accepted,
@@ -226,7 +234,7 @@ impl Confirmation {
             memory.line(*line);
             memory.value(moment);
         });
-        memory.value(&extension.map(|it| it.until));
+        memory.value(&(stood_still, extension.map(|it| it.until)));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
             memory.value(moment);

@@ -125,6 +125,11 @@ impl Confirmations {
         });
     }
 
+    /// Whether all replies are in the record.
+    pub fn hold_replies(&self) -> bool {
+        self.replies == Replies::Recorded
+    }
+
     /// All that are kept, oldest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = (usize, &Confirmation)> {
         self.by_number
@@ -160,6 +165,11 @@ impl Confirmations {
     /// Whether an event came after the deadline of a question of which nothing has been heard.
     pub fn has_run_out(&self, number: usize) -> bool {
         self.ran_out.contains(number)
+    }
+
+    /// Those of which that is so.
+    pub fn that_ran_out(&self) -> impl Iterator<Item = usize> {
+        self.ran_out.keys()
     }
 
     /// More time that the question may have been given: by a message of a foreign type without end, else by the producer.
@@ -306,6 +316,7 @@ impl Confirmations {
             let effect = effect(self.kept(number), reply, content, (latest, extension));
             let outcome = effect.and_then(|mut effect| {
                 effect.certain &= alone;
+                effect.near = effect.near.filter(|_| alone);
                 self.decide(number, reply, content, &effect)?;
                 Ok(effect.late_unless)
             });
@@ -412,6 +423,7 @@ impl Confirmations {
         if confirmation.answered.is_none() {
             confirmation.answered = Some((reply.place.line, time));
             confirmation.decided = Some((content.decided, reply.received));
+            confirmation.near = effect.near;
             confirmation.may_be_unanswered = reply.sender == Sender::Unsaid;
             self.unfollowed.push(number);
         }
@@ -492,6 +504,8 @@ impl Confirmations {
                 confirmation.overruled[1].get_or_insert((event.place.line, event.sent));
             }
             if self.untouched.contains(number) {
+                let own = event.producer == confirmation.producer;
+                confirmation.stood_still = event.sent.filter(|_| own);
                 self.ran_out.insert(number, ());
             }
         }

@@ -16,7 +16,7 @@ use super::timeout::Timeouts;
 use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::Finding;
 use crate::memory::Memory;
-use crate::record::{Ending, Event, EventKind};
+use crate::record::{Decision, Ending, Event, EventKind};
 use crate::rules::{self, Rule};
 use crate::time::Timestamp;
 
@@ -327,7 +327,7 @@ impl Resolution {
     ) {
         let mut led_to = Matching::default();
         let is_accepted = |it: &Confirmation| {
-            it.possible == Outcomes::ACCEPTED
+            it.is_surely_accepted()
                 || it.is_accepted_by_default(event.sent) && it.producer == event.producer
         };
         // Those whose acceptance may not have counted lead to the calls that are left.
@@ -358,6 +358,8 @@ impl Resolution {
             } else {
                 if let Some(call) = led_to.left_of(index) {
                     self.calls[call].doubt_order(confirmation, notes);
+                } else {
+                    self.leave_near_open(event, (index, confirmation), notes);
                 }
                 None
             };
@@ -365,6 +367,37 @@ impl Resolution {
                 self.judge_fault(event, (index, rule, what), (confirmations, timeouts), notes);
             }
         }
+    }
+
+    /// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply that may have come in time.
+    fn leave_near_open(
+        &self,
+        event: &Event,
+        (index, question): (usize, &Confirmation),
+        notes: &mut Notes,
+    ) {
+        let Some(((reply, _), decision)) = question.answered.zip(question.near) else {
+            return;
+        };
+        let (fault, word) = match decision {
+            Decision::Accept if self.used.is_taken(index) => return,
+            Decision::Accept => {
+                let nothing = (
+                    &rules::ACCEPTED_AND_NOT_CALLED,
+                    "no tool.invoked came of it",
+                );
+                (Some(nothing), "accepted")
+            }
+            Decision::Reject => (fault_of_rejection(question), "rejected"),
+        };
+        let Some((rule, what)) = fault.filter(|_| question.closed.is_none()) else {
+            return;
+        };
+        let reason = format!(
+            "session.completed, and the question on line {} was {word} on line {reply}, so near to its deadline that the timeout may have come first, and {what}: whether that reply counted does not show; a recording would have to hold what became of the question (extensions.countersign.outcome)",
+            question.place.line
+        );
+        notes.leave_open(rule.clause, event.place.line, reason);
     }
 
     fn judge_fault(
