@@ -311,9 +311,13 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Vec<(Action, Accused)> {
+        let is_apart = |run: &Run| {
+            let mut earlier = run.candidates(confirmations).into_iter();
+            earlier.all(|it| run.is_tied_by_place_alone(confirmations.kept(it)))
+        };
         let is_meant = |run: &Run| match run.action.fits(&question.ids, &question.wording) {
             Fit::Id(_) => !matches!(run.relation, Relation::Same(_)),
-            Fit::Words => run.waits,
+            Fit::Words => run.waits || run.action.has_arguments() && is_apart(run),
             Fit::Not => false,
         };
         let deferred = self.deferred.iter().map(|(number, _)| *number);

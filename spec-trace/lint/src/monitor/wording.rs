@@ -132,15 +132,15 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     parts.filter(|it| !it.is_empty()).map(str::to_lowercase)
 }
 
-/// Whether two words begin alike, or one is part of the other: `delete` and `deletion`, `email` and `sendEmail`.
+/// Whether two words begin alike, or one is part of the other: `delete` and `deletion`, `email` and `sendEmail`. Those with a
+/// digit are names: `tool1` is not `tool2`.
 fn are_akin(one: &str, other: &str) -> bool {
     const ALIKE: usize = 4;
     let begin = |it: &str| it.chars().take(ALIKE).collect::<String>();
-    let long = |it: &str| it.chars().count() >= ALIKE;
+    let long = |it: &str| it.chars().count() >= ALIKE && !it.contains(char::is_numeric);
     one == other
         || long(one) && long(other) && begin(one) == begin(other)
-        || long(one) && other.contains(one)
-        || long(other) && one.contains(other)
+        || long(one) && long(other) && (one.contains(other) || other.contains(one))
 }
 
 #[cfg(test)]
@@ -172,6 +172,8 @@ mod tests {
             ("pay", "pay", true),
             ("pay", "play", false),
             ("transfer", "delete", false),
+            ("tool1", "tool2", false),
+            ("111", "1112", false),
         ] {
             assert_eq!(are_akin(one, other), akin, "{one}: {other}");
         }
