@@ -19,13 +19,14 @@ pub struct ActionIds<'a> {
 }
 
 /// Whether two events concern the same action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Relation {
     /// They do, by this id.
     Same(TiedBy),
     /// They do not: both carry an id, and the ids differ.
     Different,
     /// Nothing says so; the order of events may.
+    #[default]
     Unknown,
 }
 

@@ -23,6 +23,8 @@ struct Expected {
 #[serde(deny_unknown_fields)]
 struct Stream {
     file: String,
+    #[serde(default)]
+    silent: bool,
     faults: Vec<Fault>,
 }
 
@@ -168,6 +170,11 @@ fn what_is_expected_is_found_and_nothing_else() {
         let text = text_of(&stream);
         let report = judged(&text);
         let name = &stream.file;
+        assert!(
+            !stream.silent || report.not_judged.is_empty(),
+            "{name}: {:?}",
+            report.not_judged
+        );
         assert_eq!(
             differences(&report, &stream.faults, None),
             [""; 0],

@@ -17,6 +17,7 @@ use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{after_failed_reply, doubt_reply};
 use super::resolution::{Resolution, may_not_count};
+use super::wording::{Action, Fit, Wording};
 use crate::action_ids::{ActionIds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
 use crate::memory::Memory;
@@ -41,16 +42,6 @@ struct Early {
     tie: Tie,
 }
 
-/// What tells the action of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Action {
-    ids: ActionIds<'static>,
-    tool: Option<String>,
-    arguments: Option<String>,
-    irreversible: bool,
-    risk: Option<Risk>,
-}
-
 /// Which question a call is tied to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Tie {
@@ -67,17 +58,24 @@ enum Tie {
 struct Tied {
     number: usize,
     by: TiedBy,
-    /// What the question says of its action, where the words tie the two.
-    wording: Wording,
+    /// The ids of the question, and what it says of its action.
+    question: (ActionIds<'static>, Wording),
 }
 
-/// What a question says of its action.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Wording {
-    ids: ActionIds<'static>,
-    action: String,
-    irreversible: bool,
-    risk: Option<Risk>,
+impl Tied {
+    /// How well the two fit.
+    fn fit(&self) -> Fit {
+        match self.by {
+            TiedBy::Order => Fit::Words,
+            by @ (TiedBy::ToolCallId | TiedBy::Extension) => Fit::Id(by),
+        }
+    }
+
+    /// How well another call fits the question.
+    fn fits(&self, action: &Action) -> Fit {
+        let (ids, wording) = &self.question;
+        action.fits(ids, wording)
+    }
 }
 
 /// A call that ran, as its completion says.
@@ -88,90 +86,14 @@ struct Ran {
     place: Place,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
-    /// Whether the question may have been withdrawn before that.
+    /// Whether the question may have been accepted before that.
+    explained: bool,
+    /// Whether it may have been withdrawn before that.
     withdrawn: bool,
     /// The last reply before it that had to be ignored.
     ignored: Option<(u64, Check)>,
     /// The line of a later call that may be that of the action as it was changed.
     announced_again: Option<u64>,
-}
-
-/// How well a question and a call fit; the greater fits better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
-    Not,
-    Words,
-    Id(TiedBy),
-}
-
-impl Action {
-    fn of(event: &Event) -> Option<Self> {
-        let EventKind::Invoked {
-            tool,
-            irreversible,
-            risk,
-            arguments,
-        } = event.kind
-        else {
-            return None;
-        };
-        Some(Self {
-            ids: event.ids.to_keep(),
-            tool: tool.map(str::to_owned),
-            arguments: arguments.map(str::to_owned),
-            irreversible,
-            risk,
-        })
-    }
-
-    /// The same id where both carry one; else the same rating, and words that hold the tool and what is said of its
-    /// arguments. A call without `risk_level` is of low risk.
-    fn fits(&self, question: &Wording) -> Fit {
-        match question.ids.relation(&self.ids) {
-            Relation::Same(by) => return Fit::Id(by),
-            Relation::Different => return Fit::Not,
-            Relation::Unknown => {}
-        }
-        let same_risk =
-            self.risk == question.risk || Some(self.risk.unwrap_or(Risk::Low)) == question.risk;
-        let says = |words: &str| holds(&question.action, words);
-        let fits = self.irreversible == question.irreversible
-            && same_risk
-            && self.tool.as_deref().is_some_and(says)
-            && self.arguments.as_deref().is_none_or(says);
-        if fits { Fit::Words } else { Fit::Not }
-    }
-
-    fn name(&self) -> &str {
-        self.tool.as_deref().unwrap_or("a tool without name")
-    }
-}
-
-/// Whether a text holds these words as they are, and not as part of others.
-fn holds(text: &str, words: &str) -> bool {
-    let goes_on = |rest: &mut dyn Iterator<Item = char>| {
-        let is_part = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-');
-        match rest.next() {
-            Some('.' | ',') => rest.next().is_some_and(is_part),
-            next => next.is_some_and(is_part),
-        }
-    };
-    let stands_alone = |at: usize| {
-        let (before, after) = (&text[..at], &text[at + words.len()..]);
-        !goes_on(&mut before.chars().rev()) && !goes_on(&mut after.chars())
-    };
-    !words.is_empty() && text.match_indices(words).any(|(at, _)| stands_alone(at))
-}
-
-impl Wording {
-    fn of(event: &Event, question: &Question) -> Self {
-        Self {
-            ids: event.ids.to_keep(),
-            action: question.prose.0.to_owned(),
-            irreversible: question.irreversible,
-            risk: question.risk,
-        }
-    }
 }
 
 impl Early {
@@ -181,8 +103,8 @@ impl Early {
     }
 
     /// How well a question fits it.
-    fn fits(&self, question: &Wording) -> Fit {
-        match self.action.fits(question) {
+    fn fits(&self, (ids, wording): (&ActionIds<'_>, &Wording)) -> Fit {
+        match self.action.fits(ids, wording) {
             Fit::Words if self.needs_none() => Fit::Not,
             told @ (Fit::Not | Fit::Words | Fit::Id(_)) => told,
         }
@@ -214,6 +136,7 @@ impl Announced {
                 place,
                 sent,
                 received,
+                explained,
                 withdrawn,
                 ignored,
                 announced_again,
@@ -221,7 +144,7 @@ impl Announced {
             early(memory, call);
             memory.line(place.line);
             memory.line(announced_again.unwrap_or_default());
-            memory.value(&(tied, sent, received, withdrawn));
+            memory.value(&(tied, sent, received, explained, withdrawn));
             memory.each(ignored.iter(), |memory, (line, check)| {
                 memory.line(*line);
                 memory.value(check);
@@ -229,18 +152,19 @@ impl Announced {
         });
     }
 
-    /// The questions that are about calls which nobody had been asked about, and not about this one by what they say.
-    pub fn of_others(&self, event: &Event) -> Vec<usize> {
-        let Some(action) = Action::of(event) else {
-            return Vec::new();
-        };
+    /// The questions that are about calls which nobody had been asked about, and not about this one: it fits them less, or the
+    /// other ran on what became of them.
+    pub fn of_others(&self, action: &Action) -> Vec<usize> {
         let open = self.open.iter().filter_map(|early| match &early.tie {
-            Tie::To(tied) => Some(tied),
+            Tie::To(tied) => Some((tied, false)),
             Tie::Open | Tie::Unclear => None,
         });
-        let tied = open.chain(self.ran.iter().map(|ran| &ran.tied));
-        let others = tied.filter(|tied| action.fits(&tied.wording) == Fit::Not);
-        others.map(|tied| tied.number).collect()
+        let tied = open.chain(self.ran.iter().map(|ran| (&ran.tied, ran.explained)));
+        let others = tied.filter(|(tied, explained)| {
+            let fit = tied.fits(action);
+            fit < tied.fit() || *explained && fit == tied.fit()
+        });
+        others.map(|(tied, _)| tied.number).collect()
     }
 
     /// Judges an event of the open session, but for a question, which is handed to [`Self::asked`] when it is entered.
@@ -296,11 +220,7 @@ impl Announced {
                 continue;
             };
             // A later call that fits at least as well comes in the order of the text, and may be the one that was asked about.
-            let fit = match tied.by {
-                TiedBy::Order => Fit::Words,
-                by @ (TiedBy::ToolCallId | TiedBy::Extension) => Fit::Id(by),
-            };
-            if action.fits(&tied.wording) >= fit {
+            if tied.fits(&action) >= tied.fit() {
                 early.tie = Tie::Unclear;
                 resolution.tie(early.line, None);
                 let reason = format!(
@@ -313,20 +233,25 @@ impl Announced {
         }
         for ran in &mut self.ran {
             let other_tool = ran.early.action.tool != action.tool;
-            if !other_tool || action.fits(&ran.tied.wording) > Fit::Not {
+            if !other_tool || ran.tied.fits(&action) > Fit::Not {
                 ran.announced_again = Some(line);
             }
         }
         if unasked {
-            self.open.push_back(Early {
-                line,
-                action,
-                tie: Tie::Open,
-            });
-            if self.open.len() > KEPT {
-                let needs_none = self.open.iter().position(Early::needs_none);
-                self.open.remove(needs_none.unwrap_or_default());
-            }
+            self.enter(line, action);
+        }
+    }
+
+    /// Enters a call that nobody had been asked about.
+    pub fn enter(&mut self, line: u64, action: Action) {
+        self.open.push_back(Early {
+            line,
+            action,
+            tie: Tie::Open,
+        });
+        if self.open.len() > KEPT {
+            let needs_none = self.open.iter().position(Early::needs_none);
+            self.open.remove(needs_none.unwrap_or_default());
         }
     }
 
@@ -342,8 +267,8 @@ impl Announced {
         if self.open.is_empty() {
             return;
         }
-        let wording = Wording::of(event, question);
-        let fit = |early: &Early| early.fits(&wording);
+        let wording = Wording::of(question);
+        let fit = |early: &Early| early.fits((&event.ids, &wording));
         let best = self.open.iter().map(fit).max().unwrap_or(Fit::Not);
         let by = match best {
             Fit::Not => return,
@@ -364,7 +289,7 @@ impl Announced {
                 early.tie = Tie::To(Tied {
                     number,
                     by,
-                    wording: wording.clone(),
+                    question: (event.ids.to_keep(), wording.clone()),
                 });
                 resolution.tie(early.line, Some(number));
             } else {
@@ -412,6 +337,7 @@ impl Announced {
         let question = confirmations.get(tied.number);
         self.ran.push_back(Ran {
             early,
+            explained: question.is_some_and(|it| it.may_explain(event.place.line, true)),
             withdrawn: question.is_some_and(|it| it.possible.may_be(Outcomes::CANCELLED)),
             ignored: question.and_then(|it| it.ignored),
             tied,
@@ -529,27 +455,5 @@ impl Ran {
 
     fn finding(&self, rule: &'static Rule, session: &str, message: String) -> Finding {
         Finding::new(rule, &self.place, Some(session), message).tied_by(self.tied.by)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_held_as_a_whole_or_not_at_all() {
-        for (text, words, held) in [
-            ("Call send", "send", true),
-            ("send: to=ana.", "to=ana", true),
-            ("Call send_email", "send", false),
-            ("Call resend", "send", false),
-            ("resend or send", "send", true),
-            ("to=anabel", "to=ana", false),
-            ("amount=5.50", "amount=5", false),
-            ("amount=5, at once", "amount=5", true),
-            ("anything", "", false),
-        ] {
-            assert_eq!(holds(text, words), held, "{text}: {words}");
-        }
     }
 }

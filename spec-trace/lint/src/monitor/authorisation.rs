@@ -7,16 +7,16 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Notes;
-use super::announced::Announced;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
     after_failed_reply, allowed_instead, calls_withdrawn_accepted, doubt, doubt_order,
-    doubt_withdrawal, second_thoughts, stray_acceptance,
+    doubt_reversible, doubt_withdrawal, second_thoughts, stray_acceptance,
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
 use super::resolution::may_not_count;
+use super::wording::{Action, Fit};
 use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
 use crate::memory::Memory;
@@ -46,6 +46,17 @@ pub struct Authorisation {
     forgotten: BTreeSet<IdKinds>,
 }
 
+/// The questions that may be about a call.
+#[derive(Debug, Default)]
+pub struct Concerned {
+    /// Those that an id ties to it, else those that their place does.
+    pub candidates: Vec<usize>,
+    /// Which of the two.
+    pub relation: Relation,
+    /// Those that their place would tie to it, and that are about another call by what they say.
+    pub others: Vec<usize>,
+}
+
 /// A call that was accused.
 #[derive(Debug)]
 pub struct Accused {
@@ -59,6 +70,8 @@ pub struct Accused {
     pub completed: Option<u64>,
     /// Whether it was accused of never having been asked about.
     pub unasked: bool,
+    /// The questions that are about another call.
+    pub others: Vec<usize>,
 }
 
 /// Whether a completion of this tool is that of the call with these ids and tool.
@@ -77,11 +90,12 @@ pub(super) fn completes(
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub(super) line: u64,
-    tool: Option<String>,
-    irreversible: bool,
-    risk: Risk,
-    pub(super) ids: ActionIds<'static>,
+    action: Action,
     relation: Relation,
+    /// The questions that are about another call.
+    others: Vec<usize>,
+    /// Whether it only waits for a question of its own: no reply can explain it.
+    waits: bool,
     /// Whether it names a question and says that it was accepted.
     pub(super) says_accepted: bool,
     sent: Option<Timestamp>,
@@ -93,23 +107,13 @@ pub(super) struct Run {
 }
 
 impl Run {
-    fn new(event: &Event, relation: Relation) -> Option<Self> {
-        let EventKind::Invoked {
-            tool,
-            irreversible,
-            risk,
-            ..
-        } = event.kind
-        else {
-            return None;
-        };
+    fn new(event: &Event, concerned: &Concerned) -> Option<Self> {
         Some(Self {
             line: event.place.line,
-            tool: tool.map(str::to_owned),
-            irreversible,
-            risk: risk.unwrap_or(Risk::Low),
-            ids: event.ids.to_keep(),
-            relation,
+            action: Action::of(event)?,
+            relation: concerned.relation,
+            others: concerned.others.clone(),
+            waits: false,
             says_accepted: event.says_accepted(),
             sent: event.sent,
             received: event.received,
@@ -118,15 +122,23 @@ impl Run {
         })
     }
 
-    /// AAEP-A.7.4-1, AAEP-6.9-5: an irreversible call may run for want of a reply where its risk is low, and not else.
-    fn may_default(&self) -> bool {
-        !self.irreversible || self.risk == Risk::Low
+    pub(super) fn ids(&self) -> &ActionIds<'static> {
+        &self.action.ids
     }
 
-    /// A call with an acceptance of its own that others cannot have is like no other.
+    fn risk(&self) -> Risk {
+        self.action.risk.unwrap_or(Risk::Low)
+    }
+
+    /// AAEP-A.7.4-1, AAEP-6.9-5: an irreversible call may run for want of a reply where its risk is low, and not else.
+    fn may_default(&self) -> bool {
+        !self.action.irreversible || self.risk() == Risk::Low
+    }
+
+    /// A call with an acceptance of its own that others cannot have, or without one that others can, is like no other.
     fn class(&self, number: usize, asked: &BTreeSet<IdKinds>) -> (CallClass, bool) {
-        let class = if self.accepted_unseen.is_empty() {
-            self.ids.class(self.relation, asked)
+        let class = if self.accepted_unseen.is_empty() && self.others.is_empty() {
+            self.ids().class(self.relation, asked)
         } else {
             CallClass::Alone(number)
         };
@@ -136,10 +148,11 @@ impl Run {
     fn accused(&self, unasked: bool) -> Accused {
         Accused {
             line: self.line,
-            ids: self.ids.clone(),
-            tool: self.tool.clone(),
+            ids: self.ids().clone(),
+            tool: self.action.tool.clone(),
             completed: self.completed,
             unasked,
+            others: self.others.clone(),
         }
     }
 
@@ -164,8 +177,12 @@ impl Run {
         question.overruled_before((self.line, moment), self.may_default())
     }
 
+    pub(super) fn is_irreversible(&self) -> bool {
+        self.action.irreversible
+    }
+
     fn call(&self) -> String {
-        let kind = if self.irreversible {
+        let kind = if self.action.irreversible {
             "irreversible call"
         } else {
             "call"
@@ -174,7 +191,19 @@ impl Run {
     }
 
     pub(super) fn name(&self) -> &str {
-        self.tool.as_deref().unwrap_or("a tool without name")
+        self.action.name()
+    }
+
+    /// The questions that may be about it.
+    fn candidates(&self, confirmations: &Confirmations) -> Vec<usize> {
+        let (mut candidates, _) = confirmations.candidates(self.ids(), self.line);
+        candidates.retain(|it| !self.others.contains(it));
+        candidates
+    }
+
+    /// Whether nothing but its place ties a question to it.
+    pub(super) fn is_tied_by_place_alone(&self, question: &Confirmation) -> bool {
+        !matches!(self.relation, Relation::Same(_)) && !self.action.is_named_in(&question.wording)
     }
 }
 
@@ -195,11 +224,10 @@ impl Authorisation {
         memory.each(runs.iter(), |memory, (number, run)| {
             let Run {
                 line,
-                tool,
-                irreversible,
-                risk,
-                ids,
+                action,
                 relation,
+                others,
+                waits,
                 says_accepted,
                 sent,
                 received,
@@ -208,7 +236,7 @@ impl Authorisation {
             } = &**run;
             memory.line(*line);
             memory.line(completed.unwrap_or_default());
-            memory.value(&(number, tool, irreversible, risk, ids, relation));
+            memory.value(&(number, action, relation, others, waits));
             memory.value(&(says_accepted, sent, received, accepted_unseen));
         });
     }
@@ -216,22 +244,20 @@ impl Authorisation {
     /// Judges an event of the open session. Yields the calls that were accused, and at its end those that may still be: they
     /// stand for the calls that their confirmations lead to, should those be accepted later.
     ///
-    /// `call` is what [`Confirmations::candidates`] says of the event, if it is a call; `announced` are the calls that nobody had
-    /// been asked about.
+    /// `concerned` are the questions that may be about it, if it is a call.
     pub fn event(
         &mut self,
         event: &Event,
-        (call, announced): (&(Vec<usize>, Relation), &Announced),
+        concerned: &Concerned,
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Vec<Accused> {
         let mut accused = self.settle(event, confirmations, notes);
         if let EventKind::Invoked { irreversible, .. } = &event.kind {
-            let call = (call, announced);
-            accused.extend(self.called(event, *irreversible, call, confirmations, notes));
+            accused.extend(self.called(event, *irreversible, concerned, confirmations, notes));
         }
         if let EventKind::Completed { tool, .. } = &event.kind {
-            self.completed(event, *tool);
+            accused.extend(self.completed(event, *tool, confirmations, notes));
         }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
@@ -240,17 +266,71 @@ impl Authorisation {
         accused
     }
 
-    /// Takes in that an undecided call completed.
-    fn completed(&mut self, event: &Event, tool: Option<&str>) {
+    /// Takes in that an undecided call completed. One that only waited for a question of its own is accused.
+    fn completed(
+        &mut self,
+        event: &Event,
+        tool: Option<&str>,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<Accused> {
         let (runs, deferred) = (&mut self.runs, &self.deferred);
         let is_completed = |run: &Run| {
-            run.completed.is_none() && completes(event, tool, (&run.ids, run.tool.as_deref()))
+            run.completed.is_none()
+                && completes(event, tool, (run.ids(), run.action.tool.as_deref()))
         };
         let mut deferred = deferred.iter().map(|(number, _)| *number);
         let completed = deferred.find(|it| runs.get(*it).is_some_and(|it| is_completed(it)));
-        if let Some(run) = completed.and_then(|it| runs.get_mut(it)) {
-            run.completed = Some(event.place.line);
+        let number = completed?;
+        let run = runs.get_mut(number)?;
+        run.completed = Some(event.place.line);
+        if !run.waits {
+            return None;
         }
+        self.accuse_deferred(number, event.session, confirmations, notes)
+    }
+
+    fn accuse_deferred(
+        &mut self,
+        number: usize,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<Accused> {
+        let place = self.deferred.iter().position(|(it, _)| *it == number)?;
+        let (_, place) = self.deferred.remove(place)?;
+        self.accuse(number, (&place, session), confirmations, notes)
+    }
+
+    /// Takes in a question before it is entered: an undecided call that it is about had not been asked about. What an id says is
+    /// certain; what the words say counts where nothing but its place ties an earlier question to the call.
+    pub fn asked(
+        &mut self,
+        event: &Event,
+        question: &Confirmation,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Vec<(Action, Accused)> {
+        let is_apart = |run: &Run| {
+            let mut earlier = run.candidates(confirmations).into_iter();
+            earlier.all(|it| run.is_tied_by_place_alone(confirmations.kept(it)))
+        };
+        let is_meant = |run: &Run| match run.action.fits(&question.ids, &question.wording) {
+            Fit::Id(_) => !matches!(run.relation, Relation::Same(_)),
+            Fit::Words => run.waits || run.action.has_arguments() && is_apart(run),
+            Fit::Not => false,
+        };
+        let deferred = self.deferred.iter().map(|(number, _)| *number);
+        let meant: Vec<_> = deferred.filter(|it| is_meant(&self.runs[*it])).collect();
+        let accused = meant.into_iter().filter_map(|number| {
+            let others = self.runs[number].candidates(confirmations);
+            let run = self.runs.get_mut(number)?;
+            run.others.extend(others);
+            let action = run.action.clone();
+            let accused = self.accuse_deferred(number, event.session, confirmations, notes)?;
+            (accused.unasked && accused.completed.is_none()).then_some((action, accused))
+        });
+        accused.collect()
     }
 
     /// Whether a reply may still explain a call, even when the session is over.
@@ -261,7 +341,7 @@ impl Authorisation {
     /// Accuses what no reply explained: none will come any more.
     pub fn give_up(&mut self, session: &str, confirmations: &Confirmations, notes: &mut Notes) {
         for (number, place) in std::mem::take(&mut self.deferred) {
-            self.accuse(number, (&place, session), &[], confirmations, notes);
+            self.accuse(number, (&place, session), confirmations, notes);
         }
     }
 
@@ -287,7 +367,7 @@ impl Authorisation {
                 run.accepted_unseen.push(confirmation);
                 self.assigned.revive();
             }
-            let (candidates, _) = confirmations.candidates(&run.ids, run.line);
+            let candidates = run.candidates(confirmations);
             if !before || !self.assign(number, &candidates, confirmations, notes) {
                 self.deferred.push_back((number, place));
             } else if received.is_none() || self.runs[number].received.is_none() {
@@ -307,18 +387,19 @@ impl Authorisation {
         &mut self,
         event: &Event,
         irreversible: bool,
-        ((candidates, relation), announced): (&(Vec<usize>, Relation), &Announced),
+        concerned: &Concerned,
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
-        let relation = *relation;
+        let (candidates, relation) = (&concerned.candidates, concerned.relation);
         if !irreversible && !matches!(relation, Relation::Same(_)) {
             // A reversible call that names no confirmation needs none.
+            doubt_reversible(event, candidates, confirmations, notes);
             return None;
         }
         let number = self.called;
         self.called += 1;
-        let run = Run::new(event, relation)?;
+        let run = Run::new(event, concerned)?;
         self.kinds.insert(run.tied_by(), ());
         self.runs.insert(number, Box::new(run));
         if self.assign(number, candidates, confirmations, notes) {
@@ -348,17 +429,17 @@ impl Authorisation {
             self.give_up_the_oldest(notes);
             return None;
         }
-        let others = match relation {
-            Relation::Same(_) => Vec::new(),
-            Relation::Unknown | Relation::Different => announced.of_others(event),
-        };
-        self.accuse(
-            number,
-            (&event.place.to_keep(), event.session),
-            &others,
-            confirmations,
-            notes,
-        )
+        let place = event.place.to_keep();
+        let run = &self.runs[number];
+        let is_apart = |it: &usize| run.is_tied_by_place_alone(confirmations.kept(*it));
+        if irreversible && !candidates.is_empty() && candidates.iter().all(is_apart) {
+            // Whether it breaks the answer to one of them or came before a question of its own shows when it completes at last.
+            self.runs.get_mut(number)?.waits = true;
+            self.deferred.push_back((number, place));
+            self.give_up_the_oldest(notes);
+            return None;
+        }
+        self.accuse(number, (&place, event.session), confirmations, notes)
     }
 
     /// A confirmation is forgotten, and with it the call that it explains. Where calls are tied in one way alone nothing is
@@ -416,7 +497,7 @@ impl Authorisation {
         let class = |number: usize| runs[number].class(number, &confirmations.kinds);
         let edges = |number: usize| {
             let run = &runs[number];
-            let (mut candidates, _) = confirmations.candidates(&run.ids, run.line);
+            let mut candidates = run.candidates(confirmations);
             candidates.retain(|it| explains(run, *it));
             candidates
         };
@@ -432,7 +513,6 @@ impl Authorisation {
     fn explain_otherwise(
         &mut self,
         number: usize,
-        others: &[usize],
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> bool {
@@ -442,9 +522,8 @@ impl Authorisation {
         }
         let line = self.runs[number].line;
         let explains = |run: &Run, it: usize| {
-            let may_concern = run.line != line || !others.contains(&it);
             let otherwise = || run.otherwise(confirmations.kept(it)).is_some();
-            may_concern && (run.is_explained_by(it, confirmations) || otherwise())
+            run.is_explained_by(it, confirmations) || otherwise()
         };
         self.assigned.revive();
         if !self.assign_by(number, &[], explains, confirmations, notes) {
@@ -508,35 +587,32 @@ impl Authorisation {
         }
         due.into_iter()
             .filter_map(|(number, place)| {
-                self.accuse(number, (&place, event.session), &[], confirmations, notes)
+                self.accuse(number, (&place, event.session), confirmations, notes)
             })
             .collect()
     }
 
-    /// Accuses a call, unless a confirmation that is not kept any more may have explained it. Of the questions `others` it is
-    /// known that they are not about it.
+    /// Accuses a call, unless a confirmation that is not kept any more may have explained it.
     fn accuse(
         &mut self,
         number: usize,
         (place, session): (&Place, &str),
-        others: &[usize],
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
-        if self.explain_otherwise(number, others, confirmations, notes) {
+        if self.explain_otherwise(number, confirmations, notes) {
             return Some(self.runs[number].accused(false));
         }
         let run = self.runs.remove(number)?;
         let line = run.line;
-        let (mut candidates, _) = confirmations.candidates(&run.ids, line);
-        candidates.retain(|it| !others.contains(it));
+        let candidates = run.candidates(confirmations);
         let (rule, message) = self.explain(&run, &candidates, confirmations);
         let accused = |unasked| run.accused(unasked);
         let concerned = !candidates.is_empty()
             || self
                 .forgotten
                 .iter()
-                .any(|kinds| !kinds.share_one(run.ids.kinds()));
+                .any(|kinds| !kinds.share_one(run.ids().kinds()));
         let movable = !self.forgotten.is_empty() && self.kinds.len() > 1 && concerned;
         if self.forgotten_spare || movable {
             let reason = format!(
@@ -551,7 +627,7 @@ impl Authorisation {
             allowed_instead(&candidates, confirmations)
         );
         let mut finding = Finding::new(rule, place, Some(session), message);
-        if run.irreversible {
+        if run.action.irreversible {
             finding = finding.and_also(&["AAEP-A.7.4-1", "AAEP-A.8-4"]);
         }
         if stray_acceptance(&run, &candidates, confirmations) {
@@ -591,7 +667,7 @@ impl Authorisation {
         // AAEP-6.3.5-1: one acceptance lets its action run once.
         let twin = used.iter().rev().find_map(|index| {
             let first = &self.runs[self.assigned.left_of(*index)?];
-            (by_id || first.tool == run.tool).then_some((*index, first))
+            (by_id || first.action.tool == run.action.tool).then_some((*index, first))
         });
         if let Some((index, first)) = twin
             && latest.is_none_or(|(latest, _)| latest < index)
@@ -622,13 +698,13 @@ impl Authorisation {
             if !run.may_default() && question.may_explain(run.line, true) {
                 let message = format!(
                     "{call}, which is of {} risk, and the question on line {asked} was accepted by nobody: its default is for an action of low risk or one that can be undone",
-                    if run.risk == Risk::High {
+                    if run.risk() == Risk::High {
                         "high"
                     } else {
                         "medium"
                     }
                 );
-                let rule = match run.risk {
+                let rule = match run.risk() {
                     Risk::High => &rules::DEFAULT_RAN,
                     Risk::Medium | Risk::Low => &rules::IRREVERSIBLE_UNACCEPTED,
                 };
@@ -636,7 +712,7 @@ impl Authorisation {
             }
             // AAEP-6.1-1, AAEP-A.7.4-1: asked for, and not accepted.
             let message = format!("{call} before the question on line {asked} was accepted");
-            let rule = if run.irreversible {
+            let rule = if run.action.irreversible {
                 &rules::IRREVERSIBLE_UNACCEPTED
             } else {
                 &rules::UNACCEPTED
@@ -644,11 +720,18 @@ impl Authorisation {
             return (rule, message);
         }
         // AAEP-A.7.4-1, AAEP-A.8-4: no question at all, or each was used by another call.
+        let others = run.others.iter().filter_map(|it| confirmations.get(*it));
         let message = match used
             .last()
             .map(|index| confirmations.kept(*index).place.line)
             .or_else(|| confirmations.last_called(run.line))
         {
+            None if !run.others.is_empty() => {
+                let line = others.map(|it| it.place.line).max().unwrap_or_default();
+                format!(
+                    "{call} without a confirmation of its own; the last, on line {line}, is about another action by what it says"
+                )
+            }
             Some(line) => format!(
                 "{call} without a confirmation of its own; the last, on line {line}, led to another call"
             ),

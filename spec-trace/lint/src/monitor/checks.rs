@@ -38,6 +38,8 @@ pub struct Effect {
     pub outcomes: Outcomes,
     /// Whether the question cannot be pending any more.
     pub certain: bool,
+    /// What it says, where it came so near to the deadline that the timeout may have come first.
+    pub near: Option<Decision>,
     /// It was decided behind the deadline, and came in time only where this was granted.
     pub late_unless: Option<Extension>,
 }
@@ -84,17 +86,19 @@ pub fn effect(
         // not said.
         Answer::Custom(_) => Outcomes::ACCEPTED.or(Outcomes::REJECTED),
     };
-    let plain = matches!(content.answer, Answer::Plain(_)) && !may_be_ignored;
+    let plain = match content.answer {
+        Answer::Plain(decision) if !may_be_ignored => Some(decision),
+        Answer::Plain(_) | Answer::Custom(_) => None,
+    };
     let taken = reply
         .http_status
         .is_none_or(|status| (200..300).contains(&status));
+    let counts = taken && reply.sender != Sender::Untold && !late;
+    let surely_in_time = surely_in_time(confirmation, reply, content, latest);
     Ok(Effect {
         outcomes,
-        certain: plain
-            && taken
-            && reply.sender != Sender::Untold
-            && !late
-            && surely_in_time(confirmation, reply, content, latest),
+        certain: plain.is_some() && counts && surely_in_time,
+        near: plain.filter(|_| counts && !content.modified && !surely_in_time),
         late_unless,
     })
 }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use super::Notes;
 use super::checks::{Check, is_of_a_stranger};
+use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft, late_reply};
 use crate::action_ids::ActionIds;
 use crate::agent_state::AgentState;
@@ -45,6 +46,10 @@ pub struct Asked {
     pub followed: bool,
     /// Whether it has gone on since a valid reply came.
     heeded: bool,
+    /// When it first put out another event since the timeout, and had not gone on.
+    stood_still: Option<Timestamp>,
+    /// The line on which it first went on where that was late: it had put out other events since the timeout.
+    late: Option<u64>,
     /// When it runs out by the producer's clock.
     pub deadline: Option<Timestamp>,
     extension: Option<Extension>,
@@ -58,6 +63,8 @@ pub struct Asked {
 #[derive(Debug, Clone)]
 struct Suspicion {
     finding: Finding,
+    /// Whether the producer may have done other work, or withdrawn the question.
+    open: bool,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
 }
@@ -111,6 +118,8 @@ impl Clarifications {
                 status,
                 followed,
                 heeded,
+                stood_still,
+                late,
                 deadline,
                 extension,
                 question,
@@ -118,6 +127,8 @@ impl Clarifications {
                 suspicion,
             } = asked;
             memory.line(place.line);
+            memory.line(late.unwrap_or_default());
+            memory.value(stood_still);
             memory.value(&(producer, ids, status, followed, heeded, question, deadline));
             memory.value(&extension.map(|it| it.until));
             memory.each(ignored.iter(), |memory, (line, check)| {
@@ -127,11 +138,12 @@ impl Clarifications {
             memory.each(suspicion.iter(), |memory, suspicion| {
                 let Suspicion {
                     finding,
+                    open,
                     sent,
                     received,
                 } = suspicion;
                 memory.line(finding.line);
-                memory.value(&(finding.clause, sent, received));
+                memory.value(&(finding.clause, open, sent, received));
             });
         });
     }
@@ -159,6 +171,8 @@ impl Clarifications {
             status: Status::Open,
             followed: false,
             heeded: false,
+            stood_still: None,
+            late: None,
             deadline: event.sent.and_then(after_timeout),
             extension: None,
             question: question.clone(),
@@ -252,11 +266,22 @@ impl Asked {
             self.heeded |= self.is_left_by(event);
             return;
         }
-        if self.deadline.is_none() || event.sent >= self.deadline {
+        let is_past = |seconds| {
+            let ends = self.deadline.map(|it| it.plus_seconds(seconds));
+            ends.is_some() && event.sent >= ends
+        };
+        let (over, overdue) = (is_past(0), is_past(SLACK_SECONDS));
+        if self.deadline.is_none() || over {
             self.status = Status::PerhapsOver;
         }
         if !self.is_left_by(event) {
+            let stands = over && event.producer == self.producer;
+            self.stood_still = self.stood_still.or(event.sent.filter(|_| stands));
             return;
+        }
+        let stood_still = self.stood_still.is_some_and(|it| event.sent > Some(it));
+        if overdue && stood_still && !self.followed && self.extension.is_none() {
+            self.late = Some(event.place.line);
         }
         let stated = stated(event);
         if self.status == Status::Open && event.sent.is_some() {
@@ -277,6 +302,14 @@ impl Asked {
 
     /// AAEP-6.1-7: what does not show where nothing came of the question up to the end of its session.
     pub fn unheeded(&self, now: Option<Timestamp>) -> Option<String> {
+        if let (Status::PerhapsOver, Some(line), Some(deadline)) =
+            (self.status, self.late, self.deadline)
+        {
+            return Some(format!(
+                "the timeout of the clarification on line {} ended at {deadline}, other events came, and the first state.changed behind it is that on line {line}: whether the timeout was honoured does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
+                self.place.line
+            ));
+        }
         let what = match self.status {
             Status::Answered if !self.heeded => "a valid reply came",
             Status::Open | Status::PerhapsOver
@@ -292,11 +325,13 @@ impl Asked {
         ))
     }
 
-    /// The producer says before the timeout that the question is answered, and no valid reply is on record. Where it says nothing
-    /// it may have withdrawn the question, or be speaking of another (AAEP-6.8-3); and a default may have been applied when the
+    /// The producer says before the timeout that the question is answered, and no valid reply is on record. Where it says nothing,
+    /// and a reply came that had to be ignored, that is left open: it may have withdrawn the question, or be speaking of another (AAEP-6.8-3); and a default may have been applied when the
     /// last subscription closed (AAEP-A.5-2).
     fn suspect(&mut self, event: &Event, stated: Option<StatedOutcome>) {
-        if stated != Some(StatedOutcome::Answered) || self.question.has_default {
+        let says_so = stated == Some(StatedOutcome::Answered) && !self.question.has_default;
+        let may_heed_it = stated.is_none() && self.ignored.is_some();
+        if !says_so && !may_heed_it {
             return;
         }
         let line = self.place.line;
@@ -314,6 +349,7 @@ impl Asked {
         };
         self.suspicion = Some(Suspicion {
             finding: finding(rule, event, message),
+            open: !says_so,
             sent: event.sent,
             received: event.received,
         });
@@ -332,7 +368,7 @@ impl Asked {
             (_, _, Some(event)) => content.decided <= event,
             (_, _, None) => true,
         };
-        self.suspicion = self.suspicion.take().filter(|it| !explains(it));
+        self.suspicion = self.suspicion.take().filter(|it| !it.open && !explains(it));
         let late = self.deadline.filter(|it| content.decided >= *it);
         let (Some(deadline), Some(extension)) = (late, extension) else {
             self.status = Status::Answered;
@@ -347,9 +383,17 @@ impl Asked {
     }
 
     fn give_up(&mut self, notes: &mut Notes) {
-        if let Some(Suspicion { finding, .. }) = self.suspicion.take() {
-            notes.add(finding);
+        let Some(Suspicion { finding, open, .. }) = self.suspicion.take() else {
+            return;
+        };
+        if !open {
+            return notes.add(finding);
         }
+        let reason = format!(
+            "{} (line {}): whether it heeded that reply, withdrew the question or did other work does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
+            finding.message, finding.line
+        );
+        notes.leave_open(finding.clause, finding.line, reason);
     }
 }
 

@@ -8,6 +8,7 @@ use super::checks::Check;
 use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft};
 use super::seen::hash;
+use super::wording::Wording;
 use crate::action_ids::{ActionIds, Relation};
 use crate::agent_state::AgentState;
 use crate::finding::Place;
@@ -91,6 +92,8 @@ pub struct Confirmation {
     pub(super) gave_token: bool,
     /// The hash of `action` and `consequence`.
     pub prose: u64,
+    /// What it says of its action.
+    pub(super) wording: Wording,
     /// What may have become of it.
     pub possible: Outcomes,
     /// The line from which on an acceptance was possible.
@@ -103,6 +106,8 @@ pub struct Confirmation {
     pub answered: Option<(u64, Timestamp)>,
     /// When that reply says that it was decided, and when it was received.
     pub(super) decided: Option<(Timestamp, Option<Timestamp>)>,
+    /// What that reply says, where it came so near to the deadline that the timeout may have come first.
+    pub(super) near: Option<Decision>,
     /// The last reply to it that had to be ignored: its line, and the check that it failed.
     pub ignored: Option<(u64, Check)>,
     /// Whether nothing says that the sender of that reply is known: then it may not have counted.
@@ -122,6 +127,8 @@ pub struct Confirmation {
     /// When it runs out by that clock.
     pub deadline: Option<Timestamp>,
     deadline_received: Option<Timestamp>,
+    /// When its producer first put out an event behind the deadline, with nothing heard of it until then.
+    pub(super) stood_still: Option<Timestamp>,
     /// More time that it may have been given by a progress.updated.
     pub(super) extension: Option<Extension>,
     /// `allowed_replies`.
@@ -148,12 +155,14 @@ impl Confirmation {
             ids: event.ids.to_keep(),
             gave_token: question.token.is_some(),
             prose: hash(&question.prose),
+            wording: Wording::of(question),
             possible: Outcomes::PENDING,
             acceptable_from: None,
             answerable_from: None,
             perhaps_withdrawn: None,
             answered: None,
             decided: None,
+            near: None,
             ignored: None,
             may_be_unanswered: false,
             overruled: [None; 2],
@@ -165,6 +174,7 @@ impl Confirmation {
             asked: event.sent,
             deadline: after_timeout(event.sent),
             deadline_received: after_timeout(event.received),
+            stood_still: None,
             extension: None,
             allowed: question.allowed.clone(),
             called: None,
@@ -180,12 +190,14 @@ impl Confirmation {
             ids,
             gave_token,
             prose,
+            wording,
             possible,
             acceptable_from,
             answerable_from,
             perhaps_withdrawn,
             answered,
             decided,
+            near,
             ignored,
             may_be_unanswered,
             overruled,
@@ -196,6 +208,7 @@ impl Confirmation {
             asked,
             deadline,
             deadline_received,
+            stood_still,
             extension,
             allowed,
             called,
@@ -206,9 +219,10 @@ impl Confirmation {
         for line in [acceptable_from, answerable_from, perhaps_withdrawn, called] {
             memory.line(line.unwrap_or_default());
         }
-        memory.value(&(producer, ids, prose, possible, follow_up, default));
+        memory.value(&(producer, ids, prose, wording));
+        memory.value(&(possible, follow_up, default));
         memory.value(default_may_accept);
-        memory.value(&(asked, deadline, deadline_received, allowed, decided));
+        memory.value(&(asked, deadline, deadline_received, allowed, (decided, near)));
         memory.value(&(
             gave_token,
             said_accepted,
@@ -220,7 +234,7 @@ impl Confirmation {
             memory.line(*line);
             memory.value(moment);
         });
-        memory.value(&extension.map(|it| it.until));
+        memory.value(&(stood_still, extension.map(|it| it.until)));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
             memory.value(moment);

@@ -12,6 +12,7 @@ use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
 use super::extension::{Extension, TimeLeft, late_reply};
 use super::ordered::Ordered;
 use super::seen::hash;
+use super::wording::{Action, Fit};
 use crate::action_ids::{ActionIds, IdHashes, IdKinds, Relation};
 use crate::agent_state::AgentState;
 use crate::memory::Memory;
@@ -124,6 +125,11 @@ impl Confirmations {
         });
     }
 
+    /// Whether all replies are in the record.
+    pub fn hold_replies(&self) -> bool {
+        self.replies == Replies::Recorded
+    }
+
     /// All that are kept, oldest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = (usize, &Confirmation)> {
         self.by_number
@@ -159,6 +165,11 @@ impl Confirmations {
     /// Whether an event came after the deadline of a question of which nothing has been heard.
     pub fn has_run_out(&self, number: usize) -> bool {
         self.ran_out.contains(number)
+    }
+
+    /// Those of which that is so.
+    pub fn that_ran_out(&self) -> impl Iterator<Item = usize> {
+        self.ran_out.keys()
     }
 
     /// More time that the question may have been given: by a message of a foreign type without end, else by the producer.
@@ -305,6 +316,7 @@ impl Confirmations {
             let effect = effect(self.kept(number), reply, content, (latest, extension));
             let outcome = effect.and_then(|mut effect| {
                 effect.certain &= alone;
+                effect.near = effect.near.filter(|_| alone);
                 self.decide(number, reply, content, &effect)?;
                 Ok(effect.late_unless)
             });
@@ -411,6 +423,7 @@ impl Confirmations {
         if confirmation.answered.is_none() {
             confirmation.answered = Some((reply.place.line, time));
             confirmation.decided = Some((content.decided, reply.received));
+            confirmation.near = effect.near;
             confirmation.may_be_unanswered = reply.sender == Sender::Unsaid;
             self.unfollowed.push(number);
         }
@@ -450,6 +463,22 @@ impl Confirmations {
         }
     }
 
+    /// Of the questions that only their place ties to a call those that are plainly about another: where one names the tool, what
+    /// it is called with and its rating, those that have no word in common with it.
+    pub fn plainly_of_others(&self, call: &Action, candidates: &[usize]) -> Vec<usize> {
+        let names_all = |it: &usize| {
+            let question = self.kept(*it);
+            call.fits(&question.ids, &question.wording) == Fit::Words
+        };
+        let is_told = call.irreversible && call.has_arguments();
+        if candidates.len() < 2 || !is_told || !candidates.iter().any(names_all) {
+            return Vec::new();
+        }
+        let others = candidates.iter().copied();
+        let others = others.filter(|it| !call.is_named_in(&self.kept(*it).wording));
+        others.collect()
+    }
+
     fn pass_time(&mut self, event: &Event) {
         let Some(now) = event.sent.max(event.received) else {
             return;
@@ -475,6 +504,8 @@ impl Confirmations {
                 confirmation.overruled[1].get_or_insert((event.place.line, event.sent));
             }
             if self.untouched.contains(number) {
+                let own = event.producer == confirmation.producer;
+                confirmation.stood_still = event.sent.filter(|_| own);
                 self.ran_out.insert(number, ());
             }
         }

@@ -5,7 +5,8 @@ use super::authorisation::Run;
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::Confirmations;
-use crate::record::Decision;
+use super::wording::{Action, Fit};
+use crate::record::{Decision, Event};
 use crate::rules::{self, Rule};
 use crate::time::Timestamp;
 
@@ -68,7 +69,7 @@ pub(super) fn calls_withdrawn_accepted(
     confirmations: &Confirmations,
 ) -> bool {
     let mut questions = candidates.iter().map(|it| confirmations.kept(*it));
-    run.says_accepted && questions.any(|it| it.ids.token == run.ids.token && it.is_withdrawn())
+    run.says_accepted && questions.any(|it| it.ids.token == run.ids().token && it.is_withdrawn())
 }
 
 /// What follows a reply that had to be ignored, on `line`, is best described by the check that the reply failed. `ignored` is
@@ -125,6 +126,14 @@ pub(super) fn doubt(run: &Run, question: &Confirmation, notes: &mut Notes) {
     let Some((reply, _)) = question.answered else {
         return;
     };
+    // AAEP-A.8-4: which of the two ways tied them is said, and where it is the weaker, what would tell.
+    if run.is_irreversible() && run.is_tied_by_place_alone(question) {
+        let reason = format!(
+            "call of {call} on line {}, and nothing but its place ties it to the question on line {asked}, which has no word in common with the tool and what it is called with: whether it is the action that was asked about does not show; a recording would have to hold an id in both (extra_context.tool_call_id)",
+            run.line
+        );
+        notes.leave_open("AAEP-A.8-4", run.line, reason);
+    }
     // AAEP-6.3.2-4: whether a producer supports it does not show.
     if question.modified && question.possible.may_be(Outcomes::REJECTED) {
         let reason = format!(
@@ -151,6 +160,44 @@ pub(super) fn doubt_withdrawal(
         );
         notes.leave_open("AAEP-6.1-1", run.line, reason);
     }
+}
+
+/// AAEP-A.4-4, AAEP-6.1-1: a call that can be undone and names no question, where one that was not accepted has its words.
+pub(super) fn doubt_reversible(
+    event: &Event,
+    candidates: &[usize],
+    confirmations: &Confirmations,
+    notes: &mut Notes,
+) {
+    let call = Action::of(event).filter(|_| confirmations.hold_replies());
+    let Some(call) = call.filter(|_| !candidates.is_empty()) else {
+        return;
+    };
+    let line = event.place.line;
+    let questions = candidates.iter().map(|it| confirmations.kept(*it));
+    let named = questions.filter(|it| call.fits(&it.ids, &it.wording) == Fit::Words);
+    let (accepted, others): (Vec<_>, Vec<_>) = named.partition(|it| it.may_explain(line, true));
+    let Some(question) = others.last().filter(|_| accepted.is_empty()) else {
+        return;
+    };
+    let rejected = question.possible.may_be(Outcomes::REJECTED);
+    let reply = question
+        .answered
+        .filter(|(reply, _)| rejected && *reply < line);
+    let (rule, what) = match reply {
+        _ if question.is_withdrawn() => return,
+        Some((reply, _)) => {
+            let what = format!("was rejected on line {reply}");
+            (&rules::CALLED_AFTER_REJECTION, what)
+        }
+        None => (&rules::UNACCEPTED, "was accepted by nobody".to_owned()),
+    };
+    let reason = format!(
+        "call of {} on line {line}, which can be undone, and the question on line {}, which names it, {what}: whether it is the action that was asked about does not show; a recording would have to hold an id in both (extra_context.tool_call_id)",
+        call.name(),
+        question.place.line
+    );
+    notes.leave_open(rule.clause, line, reason);
 }
 
 /// AAEP-A.7.4-1: a call that is recorded before the reply that explains it.

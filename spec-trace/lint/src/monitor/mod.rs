@@ -18,6 +18,8 @@
 //! | [`clarifying`] | clarifications and their replies |
 //! | [`disclosure`] | what the senders of failed replies are told |
 //!
+//! The [`wording`] of a question and of a call is what ties the two without ids.
+//!
 //! Those about confirmations read the [`confirmations`] of the session, which hold for each [`confirmation`] the set of
 //! outcomes that fit the record so far.
 
@@ -42,6 +44,7 @@ pub mod sequence;
 pub mod states;
 pub mod timeout;
 pub mod tools;
+pub mod wording;
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::Notes;
-use super::authorisation::{Accused, completes};
+use super::authorisation::{Accused, Concerned, completes};
 use super::confirmation::{Confirmation, FollowUp, Outcomes};
 use super::confirmations::{Confirmations, KEPT_OPEN, SLACK_SECONDS};
 use super::extension::Extension;
@@ -16,7 +16,7 @@ use super::timeout::Timeouts;
 use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::Finding;
 use crate::memory::Memory;
-use crate::record::{Ending, Event, EventKind};
+use crate::record::{Decision, Ending, Event, EventKind};
 use crate::rules::{self, Rule};
 use crate::time::Timestamp;
 
@@ -35,6 +35,8 @@ pub struct Resolution {
 struct Call {
     ids: ActionIds<'static>,
     relation: Relation,
+    /// The questions that are about another call.
+    others: Vec<usize>,
     line: u64,
     /// When it was made, by the producer's clock and by the recorder's.
     moments: (Option<Timestamp>, Option<Timestamp>),
@@ -82,6 +84,7 @@ impl Resolution {
             let Call {
                 ids,
                 relation,
+                others,
                 line,
                 moments,
                 irreversible,
@@ -91,7 +94,7 @@ impl Resolution {
             } = &**call;
             memory.line(*line);
             memory.value(&(number, ids, (ids.kinds(), relation), moments));
-            memory.value(&(irreversible, accused, tool));
+            memory.value(&(irreversible, accused, tool, others));
             match announces {
                 Announces::Before(line) => memory.line(*line),
                 Announces::Any | Announces::Own | Announces::The(_) => memory.value(announces),
@@ -99,37 +102,21 @@ impl Resolution {
         });
     }
 
-    /// Judges an event of the open session; `accused` are the calls that were just accused. `call` is what
-    /// [`Confirmations::candidates`] says of the event, if it is a call.
+    /// Judges an event of the open session; `accused` are the calls that were just accused. `concerned` are
+    /// the questions that may be about it, if it is a call.
     pub fn event(
         &mut self,
         event: &Event,
         accused: Vec<Accused>,
-        call: &(Vec<usize>, Relation),
+        concerned: &Concerned,
         (confirmations, timeouts): (&Confirmations, &Timeouts),
         notes: &mut Notes,
     ) {
         for accused in accused {
-            let announces = match (accused.unasked, accused.completed) {
-                (true, _) => Announces::Any,
-                (false, Some(line)) if accused.ids.tool_call_id.is_none() => {
-                    Announces::Before(line)
-                }
-                (false, _) => Announces::Own,
-            };
-            self.enter(Call {
-                ids: accused.ids,
-                relation: Relation::Unknown,
-                line: accused.line,
-                moments: (None, None),
-                irreversible: true,
-                accused: true,
-                announces,
-                tool: accused.tool,
-            });
+            self.accused(accused);
         }
         match &event.kind {
-            EventKind::Invoked { .. } => self.called(event, call, confirmations, notes),
+            EventKind::Invoked { .. } => self.called(event, concerned, confirmations, notes),
             EventKind::Ended(Ending::Completed) => {
                 self.completed(event, (confirmations, timeouts), notes);
             }
@@ -146,6 +133,27 @@ impl Resolution {
         }
     }
 
+    /// Enters a call that was accused.
+    pub fn accused(&mut self, accused: Accused) {
+        let announces = match (accused.unasked, accused.completed) {
+            (true, None) => Announces::Any,
+            (false, None) => Announces::Own,
+            (_, Some(_)) if accused.ids.tool_call_id.is_some() => Announces::Own,
+            (_, Some(line)) => Announces::Before(line),
+        };
+        self.enter(Call {
+            ids: accused.ids,
+            relation: Relation::Unknown,
+            others: accused.others,
+            line: accused.line,
+            moments: (None, None),
+            irreversible: true,
+            accused: true,
+            announces,
+            tool: accused.tool,
+        });
+    }
+
     /// Takes in that an action completed which no call announced. True if it shares an id with a question that was accepted
     /// and led to no call (AAEP-A.4-3); then the completion stands for that call.
     pub fn completed_uncalled(&mut self, event: &Event, confirmations: &Confirmations) -> bool {
@@ -158,6 +166,7 @@ impl Resolution {
         self.enter(Call {
             ids: event.ids.to_keep(),
             relation,
+            others: Vec::new(),
             line: event.place.line,
             moments: (event.sent, event.received),
             irreversible: true,
@@ -250,13 +259,14 @@ impl Resolution {
     fn called(
         &mut self,
         event: &Event,
-        (candidates, relation): &(Vec<usize>, Relation),
+        concerned: &Concerned,
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) {
         let number = self.enter(Call {
             ids: event.ids.to_keep(),
-            relation: *relation,
+            relation: concerned.relation,
+            others: concerned.others.clone(),
             line: event.place.line,
             moments: (event.sent, event.received),
             irreversible: matches!(
@@ -270,14 +280,14 @@ impl Resolution {
             announces: Announces::Any,
             tool: None,
         });
-        self.release(candidates, confirmations);
+        self.release(&concerned.candidates, confirmations);
         let useful = self.assign(number, confirmations);
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {
             self.calls.remove(number);
             return;
         }
-        let mut candidates = candidates.iter();
+        let mut candidates = concerned.candidates.iter();
         let question = candidates.find(|it| self.used.left_of(**it) == Some(number));
         if let Some(question) = question {
             self.calls[number].doubt_modified(confirmations.kept(*question), notes);
@@ -317,7 +327,7 @@ impl Resolution {
     ) {
         let mut led_to = Matching::default();
         let is_accepted = |it: &Confirmation| {
-            it.possible == Outcomes::ACCEPTED
+            it.is_surely_accepted()
                 || it.is_accepted_by_default(event.sent) && it.producer == event.producer
         };
         // Those whose acceptance may not have counted lead to the calls that are left.
@@ -348,6 +358,8 @@ impl Resolution {
             } else {
                 if let Some(call) = led_to.left_of(index) {
                     self.calls[call].doubt_order(confirmation, notes);
+                } else {
+                    self.leave_near_open(event, (index, confirmation), notes);
                 }
                 None
             };
@@ -355,6 +367,37 @@ impl Resolution {
                 self.judge_fault(event, (index, rule, what), (confirmations, timeouts), notes);
             }
         }
+    }
+
+    /// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply that may have come in time.
+    fn leave_near_open(
+        &self,
+        event: &Event,
+        (index, question): (usize, &Confirmation),
+        notes: &mut Notes,
+    ) {
+        let Some(((reply, _), decision)) = question.answered.zip(question.near) else {
+            return;
+        };
+        let (fault, word) = match decision {
+            Decision::Accept if self.used.is_taken(index) => return,
+            Decision::Accept => {
+                let nothing = (
+                    &rules::ACCEPTED_AND_NOT_CALLED,
+                    "no tool.invoked came of it",
+                );
+                (Some(nothing), "accepted")
+            }
+            Decision::Reject => (fault_of_rejection(question), "rejected"),
+        };
+        let Some((rule, what)) = fault.filter(|_| question.closed.is_none()) else {
+            return;
+        };
+        let reason = format!(
+            "session.completed, and the question on line {} was {word} on line {reply}, so near to its deadline that the timeout may have come first, and {what}: whether that reply counted does not show; a recording would have to hold what became of the question (extensions.countersign.outcome)",
+            question.place.line
+        );
+        notes.leave_open(rule.clause, event.place.line, reason);
     }
 
     fn judge_fault(
@@ -422,7 +465,7 @@ pub fn may_not_count(message: &str, reply: u64) -> String {
 impl Call {
     /// A call that was accused is like no other: the acceptance for it may still come.
     fn class(&self, number: usize, asked: &BTreeSet<IdKinds>) -> CallClass {
-        if self.accused {
+        if self.accused || !self.others.is_empty() {
             CallClass::Alone(number)
         } else {
             self.ids.class(self.relation, asked)
@@ -455,7 +498,7 @@ impl Call {
         };
         candidates.retain(|index| {
             let question = confirmations.kept(*index);
-            wanted(question) && !self.came_too_early(question)
+            wanted(question) && !self.others.contains(index) && !self.came_too_early(question)
         });
         candidates
     }

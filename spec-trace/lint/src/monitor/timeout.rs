@@ -6,7 +6,7 @@
 //! (AAEP-6.4.2-3, [`super::extension`]): where one could excuse the producer, that is said and nobody is accused.
 
 use super::Notes;
-use super::confirmation::{Confirmation, FollowUp, Outcomes};
+use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
 use super::confirmations::{Confirmations, SLACK_SECONDS};
 use super::extension::Extension;
 use super::ordered::Ordered;
@@ -111,6 +111,7 @@ impl Timeouts {
         if matches!(event.kind, EventKind::Progress { .. }) {
             self.progress = Some(now);
         }
+        self.leave_late_open(event, now, confirmations, notes);
         self.judge_missing(event, now, notes);
         self.judge_overdue(event, now, confirmations, notes);
         for (moment, number, mark) in self.take_due(event, now, confirmations) {
@@ -147,6 +148,53 @@ impl Timeouts {
         if matches!(event.kind, EventKind::Ended(_)) {
             for (_, excuse, finding) in std::mem::take(&mut self.missing) {
                 notes.add_unless(excuse, finding);
+            }
+        }
+    }
+
+    /// AAEP-6.4-1: what may be the default was late, and other events had come since the timeout. A timer may be late, so that this
+    /// is no fault by itself.
+    fn leave_late_open(
+        &self,
+        event: &Event,
+        now: Timestamp,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) {
+        let may_be_default = match event.kind {
+            EventKind::StateChanged { from, to } => may_withdraw(from, to),
+            EventKind::Invoked { .. } => true,
+            EventKind::Started
+            | EventKind::Ended(_)
+            | EventKind::Progress { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Output(_)
+            | EventKind::Asked(_)
+            | EventKind::Clarifying(_)
+            | EventKind::Handoff => false,
+        };
+        if !may_be_default {
+            return;
+        }
+        for number in confirmations.that_ran_out() {
+            let question = confirmations.kept(number);
+            let Some(deadline) = question.deadline else {
+                continue;
+            };
+            let is_late = question.stood_still.is_some_and(|it| it < now)
+                && deadline.plus_seconds(SLACK_SECONDS) <= now
+                && confirmations.extension(question).is_none();
+            let is_open = question.answered.is_none() && self.told(number).is_none();
+            if is_late
+                && is_open
+                && event.producer == question.producer
+                && event.speaks_of(&question.ids)
+            {
+                let reason = format!(
+                    "the timeout of the question on line {} ended at {deadline}, other events came, and the first that may be its default is on line {}, at {now}: whether the default was applied then, or never, does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
+                    question.place.line, event.place.line
+                );
+                notes.leave_open("AAEP-6.4-1", event.place.line, reason);
             }
         }
     }

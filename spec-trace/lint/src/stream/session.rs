@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::monitor::Notes;
 use crate::monitor::announced::Announced;
 use crate::monitor::asking;
-use crate::monitor::authorisation::Authorisation;
+use crate::monitor::authorisation::{Authorisation, Concerned};
 use crate::monitor::checks::Check;
 use crate::monitor::clarifying::{Asked, Clarifications};
 use crate::monitor::clock::Clock;
@@ -23,6 +23,7 @@ use crate::monitor::sequence::Sequence;
 use crate::monitor::states::States;
 use crate::monitor::timeout::{Timeouts, judge_unanswered};
 use crate::monitor::tools::Tools;
+use crate::monitor::wording::Action;
 use crate::record::{Ending, Event, EventKind};
 use crate::reply::{Content, Reply, ReplyContent};
 use crate::report::NotJudged;
@@ -331,36 +332,45 @@ impl ConfirmationMonitors {
             Replies::Unseen => judge_unanswered(event, &self.confirmations, notes),
         }
         self.confirmations.event(event);
-        let call = match &event.kind {
-            EventKind::Invoked { .. } => {
-                self.confirmations.candidates(&event.ids, event.place.line)
-            }
-            EventKind::Started
-            | EventKind::Ended(_)
-            | EventKind::StateChanged { .. }
-            | EventKind::Progress { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Output(_)
-            | EventKind::Asked(_)
-            | EventKind::Clarifying(_)
-            | EventKind::Handoff => (Vec::new(), Relation::Unknown),
-        };
-        let accused =
-            self.authorisation
-                .event(event, (&call, &self.announced), &self.confirmations, notes);
+        let concerned = self.concerned(event);
+        let (confirmations, resolution) = (&self.confirmations, &mut self.resolution);
+        let accused = self
+            .authorisation
+            .event(event, &concerned, confirmations, notes);
         if self.replies == Replies::Recorded {
-            let (confirmations, resolution) = (&self.confirmations, &mut self.resolution);
+            let call = (&*accused, concerned.relation);
             self.announced
-                .event(event, (&accused, call.1), confirmations, resolution, notes);
+                .event(event, call, confirmations, resolution, notes);
         }
         self.resolution.event(
             event,
             accused,
-            &call,
+            &concerned,
             (&self.confirmations, &self.timeouts),
             notes,
         );
         self.ask(event, asked?, room, notes)
+    }
+
+    /// The questions that may be about a call. Where no replies are recorded each may have been accepted, and only that one is
+    /// missing is judged.
+    fn concerned(&self, event: &Event) -> Concerned {
+        let Some(action) = Action::of(event) else {
+            return Concerned::default();
+        };
+        let (mut candidates, relation) =
+            (self.confirmations).candidates(&event.ids, event.place.line);
+        let mut others = Vec::new();
+        if self.replies == Replies::Recorded && !matches!(relation, Relation::Same(_)) {
+            others = self.announced.of_others(&action);
+            others.extend(self.confirmations.plainly_of_others(&action, &candidates));
+            candidates.retain(|it| !others.contains(it));
+        }
+        Concerned {
+            candidates,
+            relation,
+            others,
+        }
     }
 
     pub(super) fn ask(
@@ -374,6 +384,7 @@ impl ConfirmationMonitors {
         let number = self.confirmations.next_number();
         self.timeouts.ask(number, &asked);
         if let EventKind::Asked(question) = &event.kind {
+            self.call_unasked(event, &asked, notes);
             self.announced
                 .asked(event, question, number, &mut self.resolution, notes);
         }
@@ -391,6 +402,20 @@ impl ConfirmationMonitors {
         self.authorisation.forget(number, &confirmation);
         self.resolution.forget(number);
         confirmation.ids.token
+    }
+
+    /// Takes in which calls a question says had not been asked about.
+    fn call_unasked(&mut self, event: &Event, asked: &Confirmation, notes: &mut Notes) {
+        if self.replies == Replies::Unseen {
+            return;
+        }
+        let unasked = self
+            .authorisation
+            .asked(event, asked, &self.confirmations, notes);
+        for (action, accused) in unasked {
+            self.announced.enter(accused.line, action);
+            self.resolution.accused(accused);
+        }
     }
 
     /// Whether something may have to come of a question that has not come yet.
