@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 
 #[path = "lint/conforming.rs"]
 mod conforming;
+#[path = "lint/doubts.rs"]
+mod doubts;
 #[path = "lint/faults.rs"]
 mod faults;
 #[path = "lint/many.rs"]
