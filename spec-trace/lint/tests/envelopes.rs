@@ -548,6 +548,104 @@ fn replies_of_another_file_come_between_the_events_by_time() {
     assert!(joined_at_all > 60, "{joined_at_all}");
 }
 
+/// Events whose times are whole seconds: a question of second 2, what comes of it, and more.
+fn in_whole_seconds(calls_at: u64, ends_at: u64, calls: bool) -> Vec<String> {
+    let event = |second: u64, name: &str, payload: &str| {
+        format!(
+            r#"{{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.{name}","event_id":"evt_{name}{second}","session_id":"sess_a","timestamp":"2026-05-24T14:00:0{second}Z","producer":{{"agent_id":"a"}},{payload}}}"#
+        )
+        .replace(&format!("evt_{name}"), &format!("evt_{}", name.replace(['.', '_'], "")))
+    };
+    let question = r#""urgency":"critical","action":"Send","consequence":"It is sent.","reply_token":"rpl_a","timeout_seconds":60,"default_decision":"reject","risk_level":"high","irreversible":true"#;
+    let state = |from: &str, to: &str| format!(r#""from_state":"{from}","to_state":"{to}""#);
+    let mut events = vec![
+        event(1, "session.started", r#""summary_normal":"A request.""#),
+        event(1, "state.changed", &state("idle", "awaiting_input")),
+        event(2, "awaiting.confirmation", question),
+    ];
+    if calls {
+        let call =
+            r#""tool":"send","summary_normal":"Calling.","risk_level":"high","irreversible":true"#;
+        events.push(event(
+            calls_at,
+            "state.changed",
+            &state("awaiting_input", "calling_tool"),
+        ));
+        events.push(event(calls_at, "tool.invoked", call));
+        events.push(event(
+            6,
+            "tool.completed",
+            r#""tool":"send","status":"success""#,
+        ));
+    } else {
+        events.push(event(
+            calls_at,
+            "progress.updated",
+            r#""progress":{"percent":50}"#,
+        ));
+    }
+    events.push(event(
+        ends_at,
+        "session.completed",
+        r#""summary_normal":"Over.""#,
+    ));
+    events
+}
+
+/// AAEP-EV-3, AAEP-A.7.4-1: within a whole second the order is open, and a reply is taken to have come before what it led to, but
+/// behind its question.
+#[test]
+fn a_reply_comes_before_what_it_may_have_led_to_in_the_same_whole_second() {
+    for (calls, calls_at, ends_at, at, expected, is_open) in [
+        (true, 5, 7, "05.400", &[][..], true),
+        (true, 2, 7, "02.700", &[], true),
+        (true, 5, 7, "04.900", &[], false),
+        // A second is a second.
+        (true, 5, 7, "06.000", &["AAEP-A.7.4-1"], false),
+        (true, 4, 7, "05.400", &["AAEP-A.7.4-1"], false),
+        // Nothing says that it came before the end.
+        (false, 7, 7, "07.400", &[], false),
+    ] {
+        let at = format!("2026-05-24T14:00:{at}Z");
+        let reply = format!(
+            r#"{{"type":"confirmation.reply","reply_token":"rpl_a","decision":"accept","subscription_id":"sub_a","timestamp":"{at}"}}"#
+        );
+        let events = in_whole_seconds(calls_at, ends_at, calls);
+        let events = sse(&events.iter().map(String::as_str).collect::<Vec<_>>());
+        let replies = format!(r#"{{"dir":"in","at":"{at}","sender":"known","message":{reply}}}"#);
+        let joined = Opened::new(events.as_bytes(), &How::default())
+            .joined(Opened::new(replies.as_bytes(), &How::default()));
+        let found = judge_opened(
+            joined,
+            ("a", "b"),
+            Settings::default(),
+            &Selection::default(),
+        );
+        let archive = json!({"log": {"entries": [
+            {
+                "startedDateTime": "2020-01-01T00:00:00Z",
+                "response": {"status": 200, "content": {"mimeType": "text/event-stream", "text": events}},
+            },
+            {
+                "startedDateTime": at,
+                "request": {"postData": {"text": reply}},
+                "response": {"status": 202},
+            },
+        ]}});
+        for found in [
+            found.expect("messages"),
+            judged(archive.to_string().as_bytes()),
+        ] {
+            let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+            assert_eq!(clauses, expected, "{at}: {found:?}");
+            let mut open = found.not_judged.iter();
+            let told =
+                open.any(|it| it.clause == "AAEP-6.1-1" && it.reason.contains("whole seconds"));
+            assert_eq!(told, is_open, "{at}: {found:?}");
+        }
+    }
+}
+
 fn mapping(text: &str) -> How {
     How {
         from: None,

@@ -461,6 +461,10 @@ impl<F: Frames> Frames for Mapped<F> {
         self.frames.line()
     }
 
+    fn order_open(&self) -> Option<String> {
+        self.frames.order_open()
+    }
+
     fn bytes(&self) -> u64 {
         self.frames.bytes()
     }

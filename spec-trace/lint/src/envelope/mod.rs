@@ -10,6 +10,7 @@ mod joined;
 mod logs;
 mod mapping;
 mod places;
+mod seconds;
 mod sse;
 mod strings;
 mod values;
@@ -27,6 +28,7 @@ use har::Har;
 use joined::Joined;
 use logs::Logs;
 use mapping::Mapped;
+use seconds::Seconds;
 use sse::Sse;
 use values::{Values, compact};
 
@@ -146,6 +148,11 @@ pub(crate) trait Frames {
 
     /// How many bytes were taken.
     fn bytes(&self) -> u64;
+
+    /// That the order of messages is open, in words, where it is.
+    fn order_open(&self) -> Option<String> {
+        None
+    }
 }
 
 type Boxed<'a> = Box<dyn Frames + Send + 'a>;
@@ -161,6 +168,10 @@ impl Frames for Boxed<'_> {
 
     fn bytes(&self) -> u64 {
         (**self).bytes()
+    }
+
+    fn order_open(&self) -> Option<String> {
+        (**self).order_open()
     }
 }
 
@@ -252,7 +263,7 @@ impl<'a> Opened<'a> {
         let joined = Joined::new(content.boxed(), replies.content.boxed());
         Self {
             start,
-            content: Content::Other(Box::new(joined)),
+            content: Content::Other(Box::new(Seconds::new(Box::new(joined)))),
         }
     }
 
@@ -337,7 +348,7 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
     let frames: Boxed<'a> = match framing {
         Envelope::Sse => Box::new(Sse::new(input)),
         Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE)),
-        Envelope::Har => Box::new(Har::new(input)),
+        Envelope::Har => Box::new(Seconds::new(Box::new(Har::new(input)))),
         Envelope::Cri => Box::new(Logs::new(input)),
         Envelope::Jsonl | Envelope::Docker | Envelope::CloudEvents => {
             let lines = Lines::new(input);
@@ -378,7 +389,8 @@ impl<'a> Messages<'a> {
     }
 
     /// Where the messages stand that were handed out.
-    pub(crate) fn into_places(self) -> Places {
+    pub(crate) fn into_places(mut self) -> Places {
+        self.places.order_open = self.frames.order_open();
         self.places
     }
 }

@@ -11,6 +11,8 @@ pub struct Places {
     marks: Vec<(usize, i64)>,
     count: usize,
     last: i64,
+    /// That the order of messages is open, in words.
+    pub(crate) order_open: Option<String>,
 }
 
 impl Places {
