@@ -705,6 +705,16 @@ fn the_values_of_an_array_within_a_document_are_meant_by_records() {
     assert_eq!(said(&found), said(&plain), "{:?}", found.violations);
 }
 
+/// The word that stands in the way is named, not the pointer that was given.
+#[test]
+fn a_direction_that_is_none_is_named_where_it_hides_every_message() {
+    let line = r#"{"way":"response","payload":{"type":"aaep:agent.session.started"}}"#;
+    let how = mapping("message = '/payload'\ndirection = '/way'");
+    let why = judged_as(line.as_bytes(), &how).expect_err("no message is read");
+    assert!(why.contains("\"response\" is no direction"), "{why}");
+    assert!(!why.contains("say --message /payload"), "{why}");
+}
+
 #[test]
 fn a_mapping_that_is_none_is_refused() {
     for wrong in [
@@ -742,6 +752,11 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
             "--message /p/q",
         ),
         ("{\"level\":\"info\"}\n", "JSON of another kind"),
+        // No data is no text.
+        (
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n",
+            "server-sent events, and none has a message for data",
+        ),
         // What only speaks of messages holds none, and neither does what holds them for somebody else.
         (
             "import json\n# {\"type\": \"confirmation.reply\"}\nsend(\"aaep:agent.session.started\")\n",
@@ -791,6 +806,10 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
     }
     let why = judged_as(b"\x89PNG\r\n\x1a\n\0\0", &How::default()).expect_err("an image");
     assert!(why.contains("image"), "{why}");
+    let damage = judged(b": ping\n\n: ping\n")
+        .damage
+        .expect("nothing is in it");
+    assert!(damage.message.contains("none has a message"), "{damage:?}");
     assert_eq!(judged(b"").verdict, Verdict::Inconclusive);
 }
 

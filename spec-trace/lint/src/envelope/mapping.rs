@@ -256,10 +256,13 @@ impl Mapping {
             _ => None,
         });
         known.ok_or_else(|| {
-            format!("{word:?} is no direction: neither in, out, inbound, outbound, nor a word of [directions]")
+            format!("{word:?} {NO_DIRECTION}: neither in, out, inbound, outbound, nor a word of [directions]")
         })
     }
 }
+
+/// Of a word that `direction` leads to.
+pub const NO_DIRECTION: &str = "is no direction";
 
 /// What `data_base64` of a cloud event holds, if it has one.
 fn decoded(value: &[u8]) -> Result<Option<Found<'_>>, String> {
