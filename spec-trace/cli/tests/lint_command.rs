@@ -335,7 +335,8 @@ fn other_envelopes_are_followed_where_they_are_read_by_line() {
             "{\"log\":{\"version\":\"1.2\",\"creator\":{},\"entries\":[]}}\n",
             "an HTTP archive",
         ),
-        ("plain text\n", "something else"),
+        ("plain text\n", "something else: it looks like plain text"),
+        ("import os\n", "a program in Python"),
     ] {
         let mut command = lint(&["--follow", "-"]);
         let command = command.write_stdin(input);
@@ -344,6 +345,12 @@ fn other_envelopes_are_followed_where_they_are_read_by_line() {
             .code(2)
             .stderr(contains(told).and(contains("without --follow")));
     }
+    let mut command = lint(&["--follow", "-"]);
+    let command = command.write_stdin(&b"\x1F\x8B\x08\0\0\0\0\0\0\x03"[..]);
+    command
+        .assert()
+        .code(2)
+        .stderr(contains("compressed with gzip"));
 }
 
 /// A signal ends with the verdict on what was read; the beginning of a line is no fault.

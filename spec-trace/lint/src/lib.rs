@@ -113,7 +113,7 @@ impl Numbered {
     /// The report with lines of the file; `replies` is the name of a file that was joined to it.
     pub fn told(self, replies: &str) -> LintReport {
         let Self { mut report, places } = self;
-        if let Some(places) = places {
+        if let Some(mut places) = places {
             report.tell_places(&places, replies);
             let left_out = places.left_out.into_iter().map(|reason| NotJudged {
                 clause: "AAEP-EV-1",
@@ -121,6 +121,13 @@ impl Numbered {
                 owed: false,
             });
             report.not_judged.extend(left_out);
+            let reason = places.order_open.take();
+            // AAEP-EV-3, AAEP-6.1-1: a whole second does not say whether a reply came before what it led to.
+            report.not_judged.extend(reason.map(|reason| NotJudged {
+                clause: "AAEP-6.1-1",
+                reason,
+                owed: false,
+            }));
         }
         report
     }

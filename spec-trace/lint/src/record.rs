@@ -48,6 +48,8 @@ pub enum Record<'a> {
     Foreign {
         /// The session.
         session: Option<&'a str>,
+        /// Who put it out, and its `sequence_number`: it may be one of those of its session (AAEP-EV-4).
+        numbered: Option<(&'a str, i64)>,
         /// The line.
         line: u64,
     },
@@ -555,8 +557,14 @@ fn foreign<'a>(
         }
         return Record::Head { replies: all };
     }
+    let producer = message.get("producer").and_then(Value::as_object);
+    let agent = producer
+        .and_then(|it| it.get("agent_id"))
+        .and_then(Value::as_str);
+    let number = message.get("sequence_number").and_then(whole);
     Record::Foreign {
         session: message.get("session_id").and_then(Value::as_str),
+        numbered: number.map(|number| (agent.unwrap_or_default(), number)),
         line,
     }
 }

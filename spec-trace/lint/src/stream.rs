@@ -122,7 +122,11 @@ impl Linter {
         match record {
             Record::Event(event) => self.event(event),
             Record::Reply(reply) => self.reply(reply),
-            Record::Foreign { session, line } => self.foreign(*session, *line),
+            Record::Foreign {
+                session,
+                numbered,
+                line,
+            } => self.foreign(*session, *numbered, *line),
             Record::Head { replies } => {
                 self.records += 1;
                 if *replies {
@@ -341,12 +345,17 @@ impl Linter {
         }
     }
 
-    /// Takes note of a message that may have granted more time.
-    fn foreign(&mut self, session: Option<&str>, line: u64) {
+    /// Takes note of a message that may have granted more time, and that it counts where its session has numbers.
+    fn foreign(&mut self, session: Option<&str>, numbered: Option<(&str, i64)>, line: u64) {
         self.records += 1;
         let number = session.and_then(|id| self.sessions.number(id));
         match number.map(|number| &mut self.sessions[number]) {
-            Some(Session::Kept(open)) => open.extended = line,
+            Some(Session::Kept(open)) => {
+                open.extended = line;
+                if let Some((producer, number)) = numbered {
+                    open.sequence.pass_over(producer, number);
+                }
+            }
             Some(Session::Over(_)) => {}
             None => self.extended = line,
         }

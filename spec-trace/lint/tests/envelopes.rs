@@ -656,6 +656,104 @@ fn replies_of_another_file_come_between_the_events_by_time() {
     assert!(joined_at_all > 60, "{joined_at_all}");
 }
 
+/// Events whose times are whole seconds: a question of second 2, what comes of it, and more.
+fn in_whole_seconds(calls_at: u64, ends_at: u64, calls: bool) -> Vec<String> {
+    let event = |second: u64, name: &str, payload: &str| {
+        format!(
+            r#"{{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.{name}","event_id":"evt_{name}{second}","session_id":"sess_a","timestamp":"2026-05-24T14:00:0{second}Z","producer":{{"agent_id":"a"}},{payload}}}"#
+        )
+        .replace(&format!("evt_{name}"), &format!("evt_{}", name.replace(['.', '_'], "")))
+    };
+    let question = r#""urgency":"critical","action":"Send","consequence":"It is sent.","reply_token":"rpl_a","timeout_seconds":60,"default_decision":"reject","risk_level":"high","irreversible":true"#;
+    let state = |from: &str, to: &str| format!(r#""from_state":"{from}","to_state":"{to}""#);
+    let mut events = vec![
+        event(1, "session.started", r#""summary_normal":"A request.""#),
+        event(1, "state.changed", &state("idle", "awaiting_input")),
+        event(2, "awaiting.confirmation", question),
+    ];
+    if calls {
+        let call =
+            r#""tool":"send","summary_normal":"Calling.","risk_level":"high","irreversible":true"#;
+        events.push(event(
+            calls_at,
+            "state.changed",
+            &state("awaiting_input", "calling_tool"),
+        ));
+        events.push(event(calls_at, "tool.invoked", call));
+        events.push(event(
+            6,
+            "tool.completed",
+            r#""tool":"send","status":"success""#,
+        ));
+    } else {
+        events.push(event(
+            calls_at,
+            "progress.updated",
+            r#""progress":{"percent":50}"#,
+        ));
+    }
+    events.push(event(
+        ends_at,
+        "session.completed",
+        r#""summary_normal":"Over.""#,
+    ));
+    events
+}
+
+/// AAEP-EV-3, AAEP-A.7.4-1: within a whole second the order is open, and a reply is taken to have come before what it led to, but
+/// behind its question.
+#[test]
+fn a_reply_comes_before_what_it_may_have_led_to_in_the_same_whole_second() {
+    for (calls, calls_at, ends_at, at, expected, is_open) in [
+        (true, 5, 7, "05.400", &[][..], true),
+        (true, 2, 7, "02.700", &[], true),
+        (true, 5, 7, "04.900", &[], false),
+        // A second is a second.
+        (true, 5, 7, "06.000", &["AAEP-A.7.4-1"], false),
+        (true, 4, 7, "05.400", &["AAEP-A.7.4-1"], false),
+        // Nothing says that it came before the end.
+        (false, 7, 7, "07.400", &[], false),
+    ] {
+        let at = format!("2026-05-24T14:00:{at}Z");
+        let reply = format!(
+            r#"{{"type":"confirmation.reply","reply_token":"rpl_a","decision":"accept","subscription_id":"sub_a","timestamp":"{at}"}}"#
+        );
+        let events = in_whole_seconds(calls_at, ends_at, calls);
+        let events = sse(&events.iter().map(String::as_str).collect::<Vec<_>>());
+        let replies = format!(r#"{{"dir":"in","at":"{at}","sender":"known","message":{reply}}}"#);
+        let joined = Opened::new(events.as_bytes(), &How::default())
+            .joined(Opened::new(replies.as_bytes(), &How::default()));
+        let found = judge_opened(
+            joined,
+            ("a", "b"),
+            Settings::default(),
+            &Selection::default(),
+        );
+        let archive = json!({"log": {"entries": [
+            {
+                "startedDateTime": "2020-01-01T00:00:00Z",
+                "response": {"status": 200, "content": {"mimeType": "text/event-stream", "text": events}},
+            },
+            {
+                "startedDateTime": at,
+                "request": {"postData": {"text": reply}},
+                "response": {"status": 202},
+            },
+        ]}});
+        for found in [
+            found.expect("messages"),
+            judged(archive.to_string().as_bytes()),
+        ] {
+            let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+            assert_eq!(clauses, expected, "{at}: {found:?}");
+            let mut open = found.not_judged.iter();
+            let told =
+                open.any(|it| it.clause == "AAEP-6.1-1" && it.reason.contains("whole seconds"));
+            assert_eq!(told, is_open, "{at}: {found:?}");
+        }
+    }
+}
+
 fn mapping(text: &str) -> How {
     How {
         from: None,
@@ -715,6 +813,16 @@ fn the_values_of_an_array_within_a_document_are_meant_by_records() {
     assert_eq!(said(&found), said(&plain), "{:?}", found.violations);
 }
 
+/// The word that stands in the way is named, not the pointer that was given.
+#[test]
+fn a_direction_that_is_none_is_named_where_it_hides_every_message() {
+    let line = r#"{"way":"response","payload":{"type":"aaep:agent.session.started"}}"#;
+    let how = mapping("message = '/payload'\ndirection = '/way'");
+    let why = judged_as(line.as_bytes(), &how).expect_err("no message is read");
+    assert!(why.contains("\"response\" is no direction"), "{why}");
+    assert!(!why.contains("say --message /payload"), "{why}");
+}
+
 #[test]
 fn a_mapping_that_is_none_is_refused() {
     for wrong in [
@@ -752,6 +860,11 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
             "--message /p/q",
         ),
         ("{\"level\":\"info\"}\n", "JSON of another kind"),
+        // No data is no text.
+        (
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n",
+            "server-sent events, and none has a message for data",
+        ),
         // What only speaks of messages holds none, and neither does what holds them for somebody else.
         (
             "import json\n# {\"type\": \"confirmation.reply\"}\nsend(\"aaep:agent.session.started\")\n",
@@ -801,6 +914,10 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
     }
     let why = judged_as(b"\x89PNG\r\n\x1a\n\0\0", &How::default()).expect_err("an image");
     assert!(why.contains("image"), "{why}");
+    let damage = judged(b": ping\n\n: ping\n")
+        .damage
+        .expect("nothing is in it");
+    assert!(damage.message.contains("none has a message"), "{damage:?}");
     assert_eq!(judged(b"").verdict, Verdict::Inconclusive);
 }
 

@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 
 #[path = "lint/conforming.rs"]
 mod conforming;
+#[path = "lint/doubts.rs"]
+mod doubts;
 #[path = "lint/faults.rs"]
 mod faults;
 #[path = "lint/many.rs"]
@@ -383,6 +385,36 @@ fn nothing_is_missed_where_events_are_not_in_the_record() {
         2,
     );
     assert_eq!(places(&report.violations), [("AAEP-6.4.1-1", 3)]);
+}
+
+/// AAEP-EV-4, AAEP-EV-9: an event of a foreign type has its number, too. One that is not counted is not missed.
+#[test]
+fn the_number_of_an_event_of_a_foreign_type_is_not_skipped() {
+    let event = |kind: &str, number: &str| {
+        format!(
+            r#"{{"@context":"https://aaep-protocol.org/context/v1","type":"{kind}","event_id":"evt_{kind}{number}","session_id":"sess_a","timestamp":"2026-05-24T14:00:00Z","producer":{{"agent_id":"a"}},"summary_normal":"S","sequence_number":{number}}}"#
+        )
+        .replace(&format!("evt_{kind}"), &format!("evt_{}", kind.len()))
+    };
+    let (start, end) = ("aaep:agent.session.started", "aaep:agent.session.completed");
+    for (notes, last, is_skipped) in [
+        (&["1"][..], "2", false),
+        (&["1", "2"], "3", false),
+        (&["1"], "1", false),
+        (&["1"], "3", true),
+        (&["7"], "1", false),
+        (&["2"], "3", true),
+    ] {
+        let notes = notes.iter().map(|number| event("acme:note", number));
+        let lines = [event(start, "0")]
+            .into_iter()
+            .chain(notes)
+            .chain([event(end, last)]);
+        let report = lint_bytes(lines.collect::<Vec<_>>().join("\n").as_bytes());
+        assert_eq!(places(&report.violations), [], "{last}");
+        let told = report.not_judged.iter().any(|it| it.clause == "AAEP-EV-4");
+        assert_eq!(told, is_skipped, "{last}: {:?}", report.not_judged);
+    }
 }
 
 #[test]

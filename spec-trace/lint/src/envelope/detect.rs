@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::protocol::Protocol;
 
 use super::logs::head;
+use super::mapping::NO_DIRECTION;
 use super::values::part;
 use super::{Envelope, Mapping};
 
@@ -169,7 +170,8 @@ impl NoMessage {
     /// What to say of a file that begins like this, and what was wrong with the first thing in it, on which line.
     pub fn of(start: &[u8], first_fault: Option<(u64, &str)>) -> Self {
         // What a mapping says of the file counts more than how the file looks.
-        let pointer = first_fault.filter(|(_, fault)| fault.starts_with("the pointer"));
+        let pointer = first_fault
+            .filter(|(_, fault)| fault.starts_with("the pointer") || fault.contains(NO_DIRECTION));
         let hint = match (pointer, looks_like(start)) {
             (None, Some(what)) => format!("; it looks like {what}"),
             _ => first_fault
@@ -183,8 +185,11 @@ impl NoMessage {
     }
 }
 
-fn looks_like(start: &[u8]) -> Option<String> {
-    let magic: [(&[u8], &str); 8] = [
+/// What a file that begins like this may be instead.
+pub fn looks_like(start: &[u8]) -> Option<String> {
+    let magic: [(&[u8], &str); 10] = [
+        (b"\x1F\x8B", "a file compressed with gzip"),
+        (b"\x28\xB5\x2F\xFD", "a file compressed with zstd"),
         (b"\x89PNG", "an image (PNG)"),
         (b"\xFF\xD8\xFF", "an image (JPEG)"),
         (b"GIF8", "an image (GIF)"),
@@ -224,6 +229,9 @@ fn looks_like(start: &[u8]) -> Option<String> {
     if part(first(start), "jsonrpc").is_ok_and(|it| it.is_some()) {
         return Some(JSON_RPC.to_owned());
     }
+    if begins_events(text) {
+        return Some(EVENTS.to_owned());
+    }
     let starts = |words: &[&str]| {
         let lines = text.split(|it| *it == b'\n').take(50);
         let mut lines = lines.map(<[u8]>::trim_ascii_start);
@@ -249,6 +257,22 @@ fn looks_like(start: &[u8]) -> Option<String> {
     };
     Some(what.to_owned())
 }
+
+/// Whether it begins as an answer that streams, or with a field or a comment of an event. What follows may not be there yet.
+fn begins_events(text: &[u8]) -> bool {
+    const STREAM: &str = "text/event-stream";
+    let mut lines = text.split(|it| *it == b'\n');
+    if text.starts_with(b"HTTP/") {
+        let names_it = |line: &[u8]| {
+            let mut words = line.windows(STREAM.len());
+            words.any(|it| it.eq_ignore_ascii_case(STREAM.as_bytes()))
+        };
+        return lines.any(names_it);
+    }
+    lines.next().is_some_and(|line| is_sse(text, line))
+}
+
+const EVENTS: &str = "server-sent events, and none has a message for data";
 
 /// Whether it has the mark of UTF-16, or every other byte of its beginning is zero.
 fn is_utf16(start: &[u8]) -> bool {

@@ -12,11 +12,22 @@ use crate::time::Timestamp;
 
 /// When the message of a record was received, else sent. Nothing where a name of what tells it comes twice.
 pub fn time_of(record: &[u8]) -> Option<Timestamp> {
+    time_with(record, Timestamp::parse)
+}
+
+/// The same as it is written, where it is a moment.
+pub fn time_text(record: &[u8]) -> Option<String> {
+    time_with(record, |text| {
+        Timestamp::parse(text).map(|_| text.to_owned())
+    })
+}
+
+fn time_with<T>(record: &[u8], read: impl Fn(&str) -> Option<T>) -> Option<T> {
     let record = record.trim_ascii();
     let [at, own, message] = parts(record, ["at", "timestamp", "message"]).ok()?;
     let time = |value: &[u8]| {
         let text = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        Timestamp::parse(std::str::from_utf8(text).ok()?)
+        read(std::str::from_utf8(text).ok()?)
     };
     let of = |at: Option<Range<usize>>| time(&record[at?]);
     let within = || {

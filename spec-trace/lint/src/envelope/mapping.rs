@@ -257,10 +257,13 @@ impl Mapping {
             _ => None,
         });
         known.ok_or_else(|| {
-            format!("{word:?} is no direction: neither in, out, inbound, outbound, nor a word of [directions]")
+            format!("{word:?} {NO_DIRECTION}: neither in, out, inbound, outbound, nor a word of [directions]")
         })
     }
 }
+
+/// Of a word that `direction` leads to.
+pub const NO_DIRECTION: &str = "is no direction";
 
 /// What `data_base64` of a cloud event holds, if it has one.
 fn decoded(value: &[u8]) -> Result<Option<Found<'_>>, String> {
@@ -461,6 +464,10 @@ impl<F: Frames> Frames for Mapped<F> {
 
     fn line(&self) -> u64 {
         self.frames.line()
+    }
+
+    fn order_open(&self) -> Option<String> {
+        self.frames.order_open()
     }
 
     fn bytes(&self) -> u64 {

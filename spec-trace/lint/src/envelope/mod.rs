@@ -10,13 +10,14 @@ mod joined;
 mod logs;
 mod mapping;
 mod places;
+mod seconds;
 mod sse;
 mod strings;
 mod values;
 
 use std::io::{self, BufRead, Cursor, Read as _};
 
-pub use detect::{NoMessage, envelope as told, may_be_ours};
+pub use detect::{NoMessage, envelope as told, looks_like, may_be_ours};
 pub(crate) use detect::{is_text, may_be_extension};
 pub use mapping::{Mapping, MappingError, Pointer};
 pub use places::Places;
@@ -27,6 +28,7 @@ use har::Har;
 use joined::Joined;
 use logs::Logs;
 use mapping::Mapped;
+use seconds::Seconds;
 use sse::Sse;
 use values::{Values, compact};
 
@@ -151,6 +153,11 @@ pub(crate) trait Frames {
     fn left_out(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// That the order of messages is open, in words, where it is.
+    fn order_open(&self) -> Option<String> {
+        None
+    }
 }
 
 type Boxed<'a> = Box<dyn Frames + Send + 'a>;
@@ -170,6 +177,10 @@ impl Frames for Boxed<'_> {
 
     fn left_out(&self) -> Vec<String> {
         (**self).left_out()
+    }
+
+    fn order_open(&self) -> Option<String> {
+        (**self).order_open()
     }
 }
 
@@ -261,7 +272,7 @@ impl<'a> Opened<'a> {
         let joined = Joined::new(content.boxed(), replies.content.boxed());
         Self {
             start,
-            content: Content::Other(Box::new(joined)),
+            content: Content::Other(Box::new(Seconds::new(Box::new(joined)))),
         }
     }
 
@@ -346,7 +357,7 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
     let frames: Boxed<'a> = match framing {
         Envelope::Sse => Box::new(Sse::new(input)),
         Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE)),
-        Envelope::Har => Box::new(Har::new(input)),
+        Envelope::Har => Box::new(Seconds::new(Box::new(Har::new(input)))),
         Envelope::Cri => Box::new(Logs::new(input)),
         Envelope::Jsonl | Envelope::Docker | Envelope::CloudEvents => {
             let lines = Lines::new(input);
@@ -389,6 +400,7 @@ impl<'a> Messages<'a> {
     /// Where the messages stand that were handed out.
     pub(crate) fn into_places(mut self) -> Places {
         self.places.left_out = self.frames.left_out();
+        self.places.order_open = self.frames.order_open();
         self.places
     }
 }

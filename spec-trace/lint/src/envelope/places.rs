@@ -13,6 +13,8 @@ pub struct Places {
     last: i64,
     /// What was passed over although messages may stand in it, each in words.
     pub(crate) left_out: Vec<String>,
+    /// That the order of messages is open, in words.
+    pub(crate) order_open: Option<String>,
 }
 
 impl Places {

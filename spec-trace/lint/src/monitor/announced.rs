@@ -15,8 +15,8 @@ use super::authorisation::{Accused, completes};
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
-use super::explaining::{after_failed_reply, doubt_reply};
-use super::resolution::{Resolution, may_not_count};
+use super::explaining::{after_failed_reply, doubt_reply, may_not_count};
+use super::resolution::Resolution;
 use super::wording::{Action, Fit, Wording};
 use crate::action_ids::{ActionIds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
@@ -393,7 +393,8 @@ impl Ran {
                         "{what}, which was rejected and then accepted, by another reply or by default"
                     );
                     let rule = &rules::CALLED_AFTER_REJECTION;
-                    notes.leave_open(rule.clause, self.place.line, may_not_count(&message, reply));
+                    let reason = may_not_count(&message, question);
+                    notes.leave_open(rule.clause, self.place.line, reason);
                 }
                 (false, _) => {
                     let message = format!("{what}, which was rejected on line {reply}");

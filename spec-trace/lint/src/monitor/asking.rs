@@ -80,6 +80,10 @@ pub fn judge_repetition(
             ),
             Relation::Unknown | Relation::Different => continue,
         };
+        if let Some(doubt) = earlier.doubt() {
+            let reason = format!("{message}; {doubt}");
+            return notes.leave_open(rule.clause, event.place.line, reason);
+        }
         notes.add(Finding::new(
             rule,
             event.place,

@@ -11,11 +11,10 @@ use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
     after_failed_reply, allowed_instead, calls_withdrawn_accepted, doubt, doubt_order,
-    doubt_reversible, doubt_withdrawal, second_thoughts, stray_acceptance,
+    doubt_reversible, doubt_withdrawal, may_not_count, second_thoughts, stray_acceptance,
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
-use super::resolution::may_not_count;
 use super::wording::{Action, Fit};
 use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
@@ -412,7 +411,10 @@ impl Authorisation {
                     && confirmations.kept(*index).possible.may_be(outcome)
             })
         };
-        if !irreversible && left(Outcomes::CANCELLED) && !event.says_accepted() {
+        let mut own = candidates.iter().filter(|it| !self.assigned.is_taken(**it));
+        let may_be_withdrawn = left(Outcomes::CANCELLED)
+            || own.any(|it| confirmations.kept(*it).withdrawn_elsewhere.is_some());
+        if !irreversible && may_be_withdrawn && !event.says_accepted() {
             // A question that was withdrawn asks nothing any more, and a reversible call needs none. One that says that it
             // was accepted does not go without.
             if let Some(run) = self.runs.remove(number) {
@@ -529,19 +531,23 @@ impl Authorisation {
         if !self.assign_by(number, &[], explains, confirmations, notes) {
             return false;
         }
-        let doubtful = |(index, question): (usize, &Confirmation)| {
+        let doubtful = |index: usize| {
+            let question = confirmations.kept(index);
             let holder = &self.runs[self.assigned.left_of(index)?];
             let counted = holder.is_explained_by(index, confirmations);
             let (reply, _) = question.answered.filter(|_| !counted)?;
-            Some((question.place.line, reply, holder.otherwise(question)?))
+            Some((question, reply, holder.otherwise(question)?))
         };
-        if let Some((asked, reply, accepted)) = confirmations.all().rev().find_map(doubtful) {
+        if let Some((question, reply, accepted)) =
+            confirmations.all().rev().find_map(|(it, _)| doubtful(it))
+        {
             let message = format!(
-                "{}, and the question on line {asked} was rejected on line {reply}, and accepted from line {accepted} on, by another reply or by default",
-                self.runs[number].call()
+                "{}, and the question on line {} was rejected on line {reply}, and accepted from line {accepted} on, by another reply or by default",
+                self.runs[number].call(),
+                question.place.line
             );
             let clause = rules::CALLED_AFTER_REJECTION.clause;
-            notes.leave_open(clause, line, may_not_count(&message, reply));
+            notes.leave_open(clause, line, may_not_count(&message, question));
         }
         true
     }

@@ -4,6 +4,8 @@
 //! that was sent in time may have arrived too late. So there is a set of possible outcomes. It grows when something may have
 //! happened and shrinks only when something must have.
 
+use std::fmt;
+
 use super::checks::Check;
 use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft};
@@ -75,6 +77,36 @@ pub enum FollowUp {
     StateOrCall,
 }
 
+/// Why a decision may not have counted, and what a recording would have to hold to show it.
+#[derive(Debug, Clone, Copy)]
+pub enum Doubt {
+    /// AAEP-6.3.4-5: the reply on that line may be of a sender who is not known.
+    Sender(u64),
+    /// AAEP-6.4-1: it may have arrived behind the timeout.
+    Arrival(u64),
+    /// AAEP-6.8-3: the state.changed on that line may have withdrawn the question.
+    Withdrawn(u64),
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sender(reply) => write!(
+                formatter,
+                "whether the reply on line {reply} counted does not show: a recording would have to hold that its sender was authenticated and its subscription open (\"sender\":\"known\")"
+            ),
+            Self::Arrival(reply) => write!(
+                formatter,
+                "whether the reply on line {reply} arrived before the timeout does not show: a recording would have to hold when it was received (\"at\")"
+            ),
+            Self::Withdrawn(changed) => write!(
+                formatter,
+                "whether the state.changed on line {changed} withdrew the question does not show: a recording would have to hold what became of it (extensions.countersign.outcome)"
+            ),
+        }
+    }
+}
+
 /// One confirmation.
 #[expect(
     clippy::struct_excessive_bools,
@@ -112,6 +144,11 @@ pub struct Confirmation {
     pub ignored: Option<(u64, Check)>,
     /// Whether nothing says that the sender of that reply is known: then it may not have counted.
     pub may_be_unanswered: bool,
+    /// Whether nothing says that it arrived before the deadline, whenever it was decided.
+    pub(super) may_be_late: bool,
+    /// The line of a change of state that may have withdrawn it although it left another state than `awaiting_input`, as it does
+    /// where other work is done while the question is open (AAEP-6.1-4).
+    pub(super) withdrawn_elsewhere: Option<u64>,
     /// Where and when it was accepted, by a later reply and by its default, if that reply did not count.
     pub(super) overruled: [Option<(u64, Option<Timestamp>)>; 2],
     /// Whether the answer changes the action.
@@ -165,6 +202,8 @@ impl Confirmation {
             near: None,
             ignored: None,
             may_be_unanswered: false,
+            may_be_late: false,
+            withdrawn_elsewhere: None,
             overruled: [None; 2],
             modified: false,
             follow_up: FollowUp::Nothing,
@@ -200,6 +239,8 @@ impl Confirmation {
             near,
             ignored,
             may_be_unanswered,
+            may_be_late,
+            withdrawn_elsewhere,
             overruled,
             modified,
             follow_up,
@@ -216,7 +257,8 @@ impl Confirmation {
             closed,
         } = self;
         memory.line(place.line);
-        for line in [acceptable_from, answerable_from, perhaps_withdrawn, called] {
+        let lines = [acceptable_from, answerable_from, perhaps_withdrawn, called];
+        for line in lines.into_iter().chain([withdrawn_elsewhere]) {
             memory.line(line.unwrap_or_default());
         }
         memory.value(&(producer, ids, prose, wording));
@@ -229,6 +271,7 @@ impl Confirmation {
             closed,
             modified,
             may_be_unanswered,
+            may_be_late,
         ));
         memory.each(overruled.iter().flatten(), |memory, (line, moment)| {
             memory.line(*line);
@@ -377,7 +420,7 @@ impl Confirmation {
             StatedOutcome::Accepted => {
                 self.said_accepted = true;
                 if self.possible.may_be(Outcomes::ACCEPTED) {
-                    self.may_be_unanswered = false;
+                    self.is_told();
                 }
                 return;
             }
@@ -387,7 +430,7 @@ impl Confirmation {
             StatedOutcome::Answered | StatedOutcome::Unanswered => return,
         };
         if self.possible == outcome {
-            self.may_be_unanswered = false;
+            self.is_told();
         }
         if self.possible.may_be(Outcomes::PENDING) {
             self.possible = outcome;
@@ -395,6 +438,33 @@ impl Confirmation {
             self.acceptable_from = None;
             self.answerable_from = None;
         }
+    }
+
+    fn is_told(&mut self) {
+        self.may_be_unanswered = false;
+        self.may_be_late = false;
+        self.withdrawn_elsewhere = None;
+    }
+
+    /// AAEP-6.4-1: a reply arrived in time that is recorded before an event of its producer from before the deadline.
+    pub(super) fn may_show_arrival(&mut self, event: &Event) {
+        if event.producer == self.producer && event.sent < self.deadline {
+            self.may_be_late = false;
+        }
+    }
+
+    /// What may speak against what became of it.
+    pub fn doubt(&self) -> Option<Doubt> {
+        let reply = self.answered.map(|(reply, _)| reply);
+        let withdrawn = self.withdrawn_elsewhere;
+        // AAEP-6.8-4: what is decided behind a withdrawal is decided in vain.
+        let withdrawn = withdrawn.filter(|changed| reply.is_none_or(|reply| *changed < reply));
+        let of_reply = reply.and_then(|reply| match (self.may_be_unanswered, self.may_be_late) {
+            (true, _) => Some(Doubt::Sender(reply)),
+            (false, true) => Some(Doubt::Arrival(reply)),
+            (false, false) => None,
+        });
+        of_reply.or(withdrawn.map(Doubt::Withdrawn))
     }
 
     /// AAEP-6.8-4: a question that was withdrawn before the reply arrived stays withdrawn, also when the subscriber could not

@@ -221,6 +221,7 @@ impl Confirmations {
         for number in &self.unfollowed {
             if let Some(Kept { confirmation, .. }) = self.by_number.get_mut(*number) {
                 confirmation.may_have_crossed(event);
+                confirmation.may_show_arrival(event);
                 confirmation.follow_up = confirmation.follow_up.max(follow_up);
             }
         }
@@ -425,6 +426,7 @@ impl Confirmations {
             confirmation.decided = Some((content.decided, reply.received));
             confirmation.near = effect.near;
             confirmation.may_be_unanswered = reply.sender == Sender::Unsaid;
+            confirmation.may_be_late = reply.received.is_none();
             self.unfollowed.push(number);
         }
         if certain {
@@ -498,7 +500,7 @@ impl Confirmations {
             self.deadlines.remove((deadline, number));
             if confirmation.possible.may_be(Outcomes::PENDING) {
                 confirmation.add_default(event.place.line);
-            } else if confirmation.may_be_unanswered
+            } else if (confirmation.may_be_unanswered || confirmation.may_be_late)
                 && confirmation.default_outcome().may_be(Outcomes::ACCEPTED)
             {
                 confirmation.overruled[1].get_or_insert((event.place.line, event.sent));
@@ -529,10 +531,7 @@ impl Confirmations {
             };
             if may_withdraw && confirmation.may_be_withdrawn_by(event, to) {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
-                let looks_so = from == awaiting
-                    && [AgentState::Thinking, AgentState::Deciding]
-                        .iter()
-                        .any(|it| to == Some(it.name()));
+                let looks_so = from == awaiting && goes_back(to);
                 let is_unanswered = confirmation.answered.is_none();
                 if looks_so && is_unanswered && event.producer == confirmation.producer {
                     confirmation.perhaps_withdrawn = Some(event.place.line);
@@ -545,6 +544,20 @@ impl Confirmations {
                 self.touch(number);
             }
         }
+        if !names_one && !leaves && goes_back(to) {
+            self.changed_elsewhere(event, to);
+        }
+    }
+
+    /// AAEP-6.8-3: a withdrawal leaves whatever state other work has led to; but so does the end of that work.
+    fn changed_elsewhere(&mut self, event: &Event, to: Option<&str>) {
+        for (_, Kept { confirmation, .. }) in self.by_number.iter_mut() {
+            let certain = confirmation.possible.may_be(Outcomes::CANCELLED);
+            let is_own = event.producer == confirmation.producer;
+            if is_own && !certain && confirmation.may_be_withdrawn_by(event, to) {
+                confirmation.withdrawn_elsewhere = Some(event.place.line);
+            }
+        }
     }
 
     fn touch(&mut self, number: usize) {
@@ -553,6 +566,13 @@ impl Confirmations {
             self.touched.insert(number, ());
         }
     }
+}
+
+/// Whether a change enters a state that a withdrawal returns to.
+fn goes_back(to: Option<&str>) -> bool {
+    [AgentState::Thinking, AgentState::Deciding]
+        .map(|it| Some(it.name()))
+        .contains(&to)
 }
 
 #[cfg(test)]

@@ -119,6 +119,13 @@ pub(super) fn after_failed_reply(
     Some((rule, message))
 }
 
+/// What would be a fault if what became of the question were as it looks.
+pub fn may_not_count(message: &str, question: &Confirmation) -> String {
+    let doubt = question.doubt();
+    let doubt = doubt.map(|it| format!("; {it}")).unwrap_or_default();
+    format!("{message}{doubt}")
+}
+
 /// Says what may be wrong about a call that the acceptance of this question explains, and does not show.
 pub(super) fn doubt(run: &Run, question: &Confirmation, notes: &mut Notes) {
     let (asked, call) = (question.place.line, run.name());
@@ -151,7 +158,10 @@ pub(super) fn doubt_withdrawal(
     notes: &mut Notes,
 ) {
     let mut questions = candidates.iter().map(|it| confirmations.kept(*it));
-    let untold = |it: &&Confirmation| it.possible.may_be(Outcomes::CANCELLED) && !it.is_withdrawn();
+    let may_be = |it: &Confirmation| {
+        it.possible.may_be(Outcomes::CANCELLED) || it.withdrawn_elsewhere.is_some()
+    };
+    let untold = |it: &&Confirmation| may_be(it) && !it.is_withdrawn();
     if let Some(question) = questions.find(untold) {
         let reason = format!(
             "call of {} that names the question on line {}, which nobody accepted: whether a state.changed before it withdrew the question does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",

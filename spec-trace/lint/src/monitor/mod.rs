@@ -32,7 +32,7 @@ pub mod clock;
 pub mod confirmation;
 pub mod confirmations;
 pub mod disclosure;
-mod explaining;
+pub mod explaining;
 pub mod extension;
 pub mod lifecycle;
 mod matching;

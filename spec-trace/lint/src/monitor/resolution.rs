@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::Notes;
 use super::authorisation::{Accused, Concerned, completes};
-use super::confirmation::{Confirmation, FollowUp, Outcomes};
+use super::confirmation::{Confirmation, Doubt, FollowUp, Outcomes};
 use super::confirmations::{Confirmations, KEPT_OPEN, SLACK_SECONDS};
 use super::extension::Extension;
 use super::matching::Matching;
@@ -331,7 +331,7 @@ impl Resolution {
                 || it.is_accepted_by_default(event.sent) && it.producer == event.producer
         };
         // Those whose acceptance may not have counted lead to the calls that are left.
-        let is_surely_accepted = |it: &Confirmation| is_accepted(it) && !it.may_be_unanswered;
+        let is_surely_accepted = |it: &Confirmation| is_accepted(it) && it.doubt().is_none();
         let class = |number: usize| self.calls[number].class(number, &confirmations.kinds);
         let edges =
             |number: usize| self.calls[number].may_follow(confirmations, is_surely_accepted);
@@ -437,8 +437,15 @@ impl Resolution {
             );
             return notes.withhold(rule.clause, reason);
         }
-        if let Some((reply, _)) = question.answered.filter(|_| question.may_be_unanswered) {
-            let reason = may_not_count(&message, reply);
+        // AAEP-6.4-1: where nothing was done, it is a fault too if the default was due.
+        let default_is_a_fault = !accepted
+            || question.default == Some(Decision::Accept)
+            || question.follow_up != FollowUp::StateOrCall;
+        let doubt = question.doubt();
+        if let Some(doubt) =
+            doubt.filter(|it| !(matches!(it, Doubt::Arrival(_)) && default_is_a_fault))
+        {
+            let reason = format!("{message}; {doubt}");
             return notes.leave_open(rule.clause, event.place.line, reason);
         }
         let mut finding = Finding::new(rule, event.place, Some(event.session), message);
@@ -453,13 +460,6 @@ impl Resolution {
         let excuse = extension.filter(|it| question.answered.is_none() && !is_over(it));
         notes.add_unless(excuse, finding);
     }
-}
-
-/// What would be a fault if the reply on that line counted.
-pub fn may_not_count(message: &str, reply: u64) -> String {
-    format!(
-        "{message}; whether the reply on line {reply} counted does not show: a recording would have to hold that its sender was authenticated and its subscription open (\"sender\":\"known\")"
-    )
 }
 
 impl Call {

@@ -1,6 +1,6 @@
 //! The numbers of a session: 0 at its start, then one more each time, on all events or on none (AAEP-EV-4).
 //!
-//! A number that comes again or steps back is a fault. One that is skipped is none: where a recording begins late, a
+//! A number that comes again or steps back is a fault. An event of a foreign type may have its number as any other. One that is skipped is none: where a recording begins late, a
 //! subscription is filtered, a subscriber lost its connection, or a producer crashed before it had sent everything, events
 //! are not in the record. What is missing may have held whatever the other monitors miss, so nothing that rests on its
 //! absence is held against the producer. Where there are no numbers, a session that does not begin with its start is one
@@ -22,15 +22,36 @@ use crate::time::Timestamp;
 pub struct Sequence {
     /// Whether the first event that shows it has a number.
     numbered: Option<bool>,
-    /// The number that is due where the session counts, and where each producer does (AAEP-A.9-1).
-    next: i64,
-    next_of: SmallMap<i64>,
+    /// What is due where the session counts, and where each producer does (AAEP-A.9-1).
+    next: Due,
+    next_of: SmallMap<Due>,
     gap: Option<Gap>,
     told: bool,
     /// The session has started before, and nothing says from where it counts.
     again: bool,
     /// The number and the time of the first event, until the second comes, where its session does not begin with its start.
     first: Option<(Option<i64>, Option<Timestamp>)>,
+}
+
+/// The number that is due, and the one behind the events since then that were passed over: whether those count does not show.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Due(i64, i64);
+
+impl Due {
+    fn after(number: i64) -> Self {
+        let next = number.saturating_add(1);
+        Self(next, next)
+    }
+
+    fn is(self, number: i64) -> bool {
+        (self.0..=self.1).contains(&number)
+    }
+
+    fn pass_over(&mut self, number: i64) {
+        if number == self.1 {
+            self.1 = number.saturating_add(1);
+        }
+    }
 }
 
 /// The first place at which events are missing.
@@ -78,9 +99,12 @@ impl Sequence {
             again,
             first,
         } = self;
-        memory.value(&(numbered, *next == 0, gap.is_some(), told, again, first));
+        let Due(due, beyond) = *next;
+        memory.value(&(numbered, due == 0, gap.is_some(), told, again, first));
+        memory.value(&beyond.wrapping_sub(due));
         memory.each(next_of.iter(), |memory, (producer, own)| {
-            memory.value(&(producer, own.wrapping_sub(*next)));
+            let beyond = own.1.wrapping_sub(own.0);
+            memory.value(&(producer, own.0.wrapping_sub(due), beyond));
         });
     }
 
@@ -122,8 +146,16 @@ impl Sequence {
         }
     }
 
+    /// Takes in the number of an event of a foreign type.
+    pub fn pass_over(&mut self, producer: &str, number: i64) {
+        self.next.pass_over(number);
+        if let Some(own) = self.next_of.get_mut(producer) {
+            own.pass_over(number);
+        }
+    }
+
     /// All events have a number, or none has.
-    fn judge(&mut self, event: &Event, number: Option<i64>, own: Option<i64>, notes: &mut Notes) {
+    fn judge(&mut self, event: &Event, number: Option<i64>, own: Option<Due>, notes: &mut Notes) {
         if *self.numbered.get_or_insert(number.is_some()) == number.is_some() {
             if let Some(seen) = number {
                 self.judge_number(event, seen, own, notes);
@@ -138,26 +170,26 @@ impl Sequence {
         }
     }
 
-    fn judge_number(&mut self, event: &Event, seen: i64, own: Option<i64>, notes: &mut Notes) {
+    fn judge_number(&mut self, event: &Event, seen: i64, own: Option<Due>, notes: &mut Notes) {
         if std::mem::take(&mut self.again) {
             return;
         }
-        if matches!(event.kind, EventKind::Started) && seen != 0 && self.next == 0 {
+        if matches!(event.kind, EventKind::Started) && seen != 0 && self.next.0 == 0 {
             let message = format!("sequence_number of session.started is {seen} instead of 0");
             return add(event, message, notes);
         }
         // A producer that joins a session may count for itself, from wherever it begins.
         let joins = own.is_none() && !self.next_of.is_empty();
-        if seen == self.next || own == Some(seen) || joins && seen < self.next {
+        let Due(due, beyond) = self.next;
+        if self.next.is(seen) || own.is_some_and(|own| own.is(seen)) || joins && seen < due {
             return;
         }
-        if seen > self.next {
+        if seen > beyond {
             self.gap.get_or_insert(Gap {
                 line: event.place.line,
-                shown_by: Shown::Numbers(self.next, seen),
+                shown_by: Shown::Numbers(beyond, seen),
             });
         } else {
-            let due = self.next;
             add(
                 event,
                 format!("sequence_number is {seen}, and {due} was due"),
@@ -166,13 +198,13 @@ impl Sequence {
         }
     }
 
-    fn step(&mut self, event: &Event, number: Option<i64>, own: Option<i64>) {
-        let after = |number: i64| number.saturating_add(1);
+    fn step(&mut self, event: &Event, number: Option<i64>, own: Option<Due>) {
         let alone = self.next_of.len() < 2;
         // A step back is told once: from there on it counts anew.
-        let counts = number.filter(|number| alone || *number > self.next);
-        self.next = after(counts.unwrap_or(self.next));
-        let next = after(number.or(own).unwrap_or_default());
+        let counts = number.filter(|number| alone || *number > self.next.0);
+        self.next = Due::after(counts.unwrap_or(self.next.0));
+        let own = own.map(|Due(next, _)| next);
+        let next = Due::after(number.or(own).unwrap_or_default());
         self.next_of.insert(event.producer, next);
     }
 

@@ -226,10 +226,39 @@ fn say(value: Value<'_>, said: &mut String) {
             for (name, value) in members.iter() {
                 said.push_str(name);
                 said.push_str(": ");
-                say(value, said);
+                if is_of_one_message(name, value) {
+                    said.push_str("id ");
+                } else {
+                    say(value, said);
+                }
             }
         }
     }
+}
+
+/// Whether the name says that the value is another for each message, however short it is. Words without a digit are words.
+fn is_of_one_message(name: &str, value: Value<'_>) -> bool {
+    const NAMES: [&str; 11] = [
+        "id",
+        "trace",
+        "traceid",
+        "span",
+        "spanid",
+        "request",
+        "requestid",
+        "correlation",
+        "correlationid",
+        "time",
+        "timestamp",
+    ];
+    let name: String = name.chars().filter(|it| it.is_alphanumeric()).collect();
+    let has_digit = |text: &str| text.bytes().any(|it| it.is_ascii_digit());
+    NAMES.iter().any(|it| name.eq_ignore_ascii_case(it))
+        && match value {
+            Value::String(text) => !text.contains(char::is_whitespace) && has_digit(text),
+            Value::Number(_) => true,
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => false,
+        }
 }
 
 /// From here on a number is not a code for something.

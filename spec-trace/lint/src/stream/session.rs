@@ -15,10 +15,11 @@ use crate::monitor::clarifying::{Asked, Clarifications};
 use crate::monitor::clock::Clock;
 use crate::monitor::confirmation::{Confirmation, FollowUp, Outcomes};
 use crate::monitor::confirmations::{Confirmations, Replies, SLACK_SECONDS};
+use crate::monitor::explaining::may_not_count;
 use crate::monitor::extension::TimeLeft;
 use crate::monitor::lifecycle::Lifecycle;
 use crate::monitor::output::Outputs;
-use crate::monitor::resolution::{Resolution, may_not_count};
+use crate::monitor::resolution::Resolution;
 use crate::monitor::sequence::Sequence;
 use crate::monitor::states::States;
 use crate::monitor::timeout::{Timeouts, judge_unanswered};
@@ -238,9 +239,9 @@ impl OpenSession {
         // Where the last answer did not count, the question was open to the end.
         let unanswered = last_confirmation
             .filter(|(_, it)| it.may_be_unanswered && it.possible == Outcomes::REJECTED);
-        if let Some((reply, _)) = unanswered.and_then(|(_, it)| it.answered) {
+        if let Some((_, question)) = unanswered {
             let message = "session.completed, and no state.changed has left awaiting_input";
-            let reason = may_not_count(message, reply);
+            let reason = may_not_count(message, question);
             return notes.leave_open(rule.clause, event.place.line, reason);
         }
         let message = "session.completed, every question was answered, and no state.changed has left awaiting_input since".to_owned();

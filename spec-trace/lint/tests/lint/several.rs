@@ -363,6 +363,7 @@ fn answers_that_differ_or_name_the_field_tell_the_check() {
 #[test]
 fn a_uniform_refusal_is_no_fault() {
     let body = |text: &str| json!({"http_status": 400, "http_body": {"error": text}});
+    let with = |name: &str, value: Value| json!({"http_status": 400, "http_body": {"error": "refused", name: value}});
     for (late, malformed) in [
         (body("refused"), body("refused")),
         (body("the reply expired"), body("the reply expired")),
@@ -373,10 +374,27 @@ fn a_uniform_refusal_is_no_fault() {
         ),
         (body("request 00a81 refused"), body("request 00a82 refused")),
         (json!({"http_status": 400}), body("refused")),
+        (with("trace", json!("1")), with("trace", json!("2"))),
+        (
+            with("request_id", json!("r1")),
+            with("request_id", json!("r2")),
+        ),
+        (with("id", json!(1)), with("id", json!(2))),
     ] {
         let report = told(late, malformed);
         assert_eq!(places(&report.violations), []);
         assert_eq!(places(&report.warnings), []);
+    }
+    // What is no id, or a word, tells.
+    for (late, malformed) in [
+        (with("code", json!("1")), with("code", json!("2"))),
+        (with("code", json!(1)), with("code", json!(2))),
+        (with("trace", json!("north")), with("trace", json!("south"))),
+    ] {
+        assert_eq!(
+            places(&told(late, malformed).violations),
+            [("AAEP-6.3.4-9", 5)]
+        );
     }
 }
 

@@ -101,13 +101,15 @@ fn tells(start: &[u8]) -> bool {
 }
 
 /// Whether a stream that begins like this can be followed; else what it is. What is torn is told as damage.
-fn by_line(start: &[u8], how: &How) -> Result<(), &'static str> {
+fn by_line(start: &[u8], how: &How) -> Result<(), String> {
     let is_said = how.from.is_some() || how.mapping.is_some();
     let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
     let is_object = text.trim_ascii_start().first().is_none_or(|it| *it == b'{');
     envelope::is_by_line(start, how)?;
     if !is_said && !is_object && envelope::told(start) == Envelope::Jsonl {
-        return Err("something else");
+        let what = envelope::looks_like(start);
+        let what = what.map(|it| format!(": it looks like {it}"));
+        return Err(format!("something else{}", what.unwrap_or_default()));
     }
     Ok(())
 }
