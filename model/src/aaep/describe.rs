@@ -15,14 +15,14 @@ pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &Sta
     let (actor, action_text) = action_text(model, before, action);
     let mut changes = changes(before, after);
     if let Some(step) = model.step(before, action) {
-        changes.extend(step.required.iter().map(|output| match output {
-            Output::Perform(slot) if model.runs_changed(before, &step.required, slot) => {
-                format!(
-                    "out: perform({}, with other arguments than were asked about)",
-                    slot.name()
-                )
+        changes.extend(step.required.iter().map(|output| {
+            if let Output::Perform(slot) = output
+                && model.runs_changed(before, &step.required, slot)
+            {
+                let slot = slot.name();
+                return format!("out: perform({slot}, with other arguments than were asked about)");
             }
-            _ => format!("out: {}", output_text(output)),
+            format!("out: {}", output_text(output))
         }));
         changes.extend(
             step.optional
@@ -120,13 +120,7 @@ fn action_text(model: &Aaep, before: &State, action: Action) -> (String, String)
         }
         Action::ServeTimer => own("timer", "is served".to_owned()),
         Action::Cancel { slot } => own("agent", format!("cancels {}", slot.name())),
-        Action::Change { slot } => {
-            let slot = slot.name();
-            own(
-                "agent",
-                format!("changes the arguments of {slot}, and asks nobody"),
-            )
-        }
+        Action::Change { slot } => own("agent", change_text(slot)),
         Action::EndSession { session, outcome } => own(
             "agent",
             format!("ends session {}: {}", session.name(), outcome.name()),
@@ -147,6 +141,10 @@ fn action_text(model: &Aaep, before: &State, action: Action) -> (String, String)
         ),
         Action::Transgress(transgression) => own("producer", transgression_text(transgression)),
     }
+}
+
+fn change_text(slot: Slot) -> String {
+    format!("changes the arguments of {}, and asks nobody", slot.name())
 }
 
 /// A reply in words, with the time that it claims.

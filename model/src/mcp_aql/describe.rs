@@ -75,12 +75,11 @@ fn action_text(model: &McpAql, before: &State, action: Action) -> (&'static str,
         Action::Guess => ("attacker", "sends a call with a guessed token".to_owned()),
         Action::Deliver { index, skew } => {
             let call = at(before.network, index);
-            let node = match skew {
-                0 => String::new(),
-                _ => {
-                    let now = time_text(before.now(skew));
-                    format!(" at a node whose clock says t={now}")
-                }
+            let node = if skew == 0 {
+                String::new()
+            } else {
+                let now = time_text(before.now(skew));
+                format!(" at a node whose clock says t={now}")
             };
             ("network", format!("{call} arrives{node}"))
         }

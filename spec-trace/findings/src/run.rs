@@ -122,7 +122,7 @@ impl fmt::Display for Run {
             for (name, value) in &step.members {
                 match value.as_str() {
                     Some(text) if !text.contains(char::is_whitespace) => {
-                        write!(f, " {name}={text}")?
+                        write!(f, " {name}={text}")?;
                     }
                     _ => write!(f, " {name}={value}")?,
                 }

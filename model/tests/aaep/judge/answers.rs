@@ -490,7 +490,7 @@ fn what_becomes_of_a_question_without_a_default_is_a_reading_aaep_a_5_2() {
     run.conforms_by(waits);
     run.breaks_by(Reading::SPECIFICATION, "AAEP-6.1-7", |_| {});
     run.breaks_by(waits, "AAEP-6.1-8", |run| {
-        run.steps[3].out = unanswered(None)
+        run.steps[3].out = unanswered(None);
     });
     run.then(TIMEOUT, unsubscribe(SUB), []);
     let finding = run.breaks_by(waits, "AAEP-EV-11", |_| {});
