@@ -111,110 +111,113 @@ fn changed(from: &str, to: &str) -> Vec<String> {
     told(&TEXT.replace(from, to))
 }
 
+/// A change of the text, and what is told of it among others.
+const CHANGES: &[(&str, &str, &str)] = &[
+    // A condition is added before or behind a sentence, a number or a word grows.
+    (
+        "longer.",
+        "longer, unless it is kept.",
+        "AQL-2.1-1 Changed {Added}",
+    ),
+    (
+        "A token **MUST",
+        "In debug mode, a token **MUST",
+        "AQL-2.1-1 Changed {Added}",
+    ),
+    ("be `long`", "not be `long`", "AQL-2.1-1 Changed {Words}"),
+    (
+        "one adapter.",
+        "one adapter or two.",
+        "AQL-2.1-2 Changed {Added}",
+    ),
+    (
+        "one adapter.",
+        "one adapter\nunless told.",
+        "AQL-2.1-2 Changed {Added}",
+    ),
+    (
+        "stands first",
+        "stands first in production",
+        "AQL-2.2-1 Changed {Added}",
+    ),
+    ("300 seconds", "3000 seconds", "AQL-2.1-2 Changed {Words}"),
+    (
+        "one adapter.",
+        "one adapters pool.",
+        "AQL-2.1-2 Changed {Words}",
+    ),
+    // The letters stay, the signs do not.
+    ("now > end", "now >= end", "AQL-2.2-3 Changed {Signs}"),
+    ("given || 30", "given ?? 30", "AQL-2.3-1 Changed {Signs}"),
+    (
+        "kept !== told",
+        "kept === told",
+        "AQL-2.3-1 Changed {Signs}",
+    ),
+    (
+        "TOKEN_EXPIRED",
+        "TOKEN EXPIRED",
+        "AQL-2.2-3 Changed {Signs}",
+    ),
+    ("given || 30", "given | 30", "AQL-2.3-1 Changed {Signs}"),
+    ("kept !== told", "kept == told", "AQL-2.3-1 Changed {Signs}"),
+    ("start + given", "start given", "AQL-3.1-1 Changed {Signs}"),
+    ("given * 2", "given 2", "AQL-3.1-1 Changed {Signs}"),
+    (
+        "TOKEN_EXPIRED",
+        "TOKEN-EXPIRED",
+        "AQL-2.2-3 Changed {Signs}",
+    ),
+    (
+        "/^[a-z]{1,64}$/",
+        "/[a-z]{1,64}/",
+        "new 22: const form = /[a-z]{1,64} (AQL-2.3-1)",
+    ),
+    // What stands for itself.
+    (
+        "every* failure",
+        "every* failure\n- Tell the user",
+        "new 14: Tell the user (AQL-2.2-2)",
+    ),
+    (
+        "now > end |",
+        "now > end |\n| Used | TOKEN_USED |",
+        "new 18: Used (AQL-2.2-3)",
+    ),
+    (
+        "Binding",
+        "Informative",
+        "new 3: Status: Informative (AQL-2.1-1)",
+    ),
+    (
+        "Oaks grow",
+        "A host SHALL wait. Oaks grow",
+        "MUST 28: A host SHALL wait.",
+    ),
+    (
+        "Oaks grow",
+        "Elms grow fast. Oaks grow",
+        "new 28: Elms grow fast. (-)",
+    ),
+    // A sentence begins with its item, wherever the last one ended.
+    ("- Log", "- It MUST wait\n- Log", "MUST 13: It MUST wait"),
+    (
+        "Log *every* failure",
+        "Log *no* failure",
+        "AQL-2.2-2 Changed {Words}",
+    ),
+    ("- Log *every* failure\n", "", "AQL-2.2-2 Changed {Words}"),
+    (
+        "# 4.2 Stone\n\nGranite weighs more.\n",
+        "",
+        "AQL-4.2-1 Lost {Words}",
+    ),
+    ("Granite weighs more.\n", "", "AQL-4.2-1 Changed {Words}"),
+];
+
 #[test]
 fn what_changes_a_rule_is_told() {
-    for (from, to, expected) in [
-        // A condition is added before or behind a sentence, a number or a word grows.
-        (
-            "longer.",
-            "longer, unless it is kept.",
-            "AQL-2.1-1 Changed {Added}",
-        ),
-        (
-            "A token **MUST",
-            "In debug mode, a token **MUST",
-            "AQL-2.1-1 Changed {Added}",
-        ),
-        ("be `long`", "not be `long`", "AQL-2.1-1 Changed {Words}"),
-        (
-            "one adapter.",
-            "one adapter or two.",
-            "AQL-2.1-2 Changed {Added}",
-        ),
-        (
-            "one adapter.",
-            "one adapter\nunless told.",
-            "AQL-2.1-2 Changed {Added}",
-        ),
-        (
-            "stands first",
-            "stands first in production",
-            "AQL-2.2-1 Changed {Added}",
-        ),
-        ("300 seconds", "3000 seconds", "AQL-2.1-2 Changed {Words}"),
-        (
-            "one adapter.",
-            "one adapters pool.",
-            "AQL-2.1-2 Changed {Words}",
-        ),
-        // The letters stay, the signs do not.
-        ("now > end", "now >= end", "AQL-2.2-3 Changed {Signs}"),
-        ("given || 30", "given ?? 30", "AQL-2.3-1 Changed {Signs}"),
-        (
-            "kept !== told",
-            "kept === told",
-            "AQL-2.3-1 Changed {Signs}",
-        ),
-        (
-            "TOKEN_EXPIRED",
-            "TOKEN EXPIRED",
-            "AQL-2.2-3 Changed {Signs}",
-        ),
-        ("given || 30", "given | 30", "AQL-2.3-1 Changed {Signs}"),
-        ("kept !== told", "kept == told", "AQL-2.3-1 Changed {Signs}"),
-        ("start + given", "start given", "AQL-3.1-1 Changed {Signs}"),
-        ("given * 2", "given 2", "AQL-3.1-1 Changed {Signs}"),
-        (
-            "TOKEN_EXPIRED",
-            "TOKEN-EXPIRED",
-            "AQL-2.2-3 Changed {Signs}",
-        ),
-        (
-            "/^[a-z]{1,64}$/",
-            "/[a-z]{1,64}/",
-            "new 22: const form = /[a-z]{1,64} (AQL-2.3-1)",
-        ),
-        // What stands for itself.
-        (
-            "every* failure",
-            "every* failure\n- Tell the user",
-            "new 14: Tell the user (AQL-2.2-2)",
-        ),
-        (
-            "now > end |",
-            "now > end |\n| Used | TOKEN_USED |",
-            "new 18: Used (AQL-2.2-3)",
-        ),
-        (
-            "Binding",
-            "Informative",
-            "new 3: Status: Informative (AQL-2.1-1)",
-        ),
-        (
-            "Oaks grow",
-            "A host SHALL wait. Oaks grow",
-            "MUST 28: A host SHALL wait.",
-        ),
-        (
-            "Oaks grow",
-            "Elms grow fast. Oaks grow",
-            "new 28: Elms grow fast. (-)",
-        ),
-        // A sentence begins with its item, wherever the last one ended.
-        ("- Log", "- It MUST wait\n- Log", "MUST 13: It MUST wait"),
-        (
-            "Log *every* failure",
-            "Log *no* failure",
-            "AQL-2.2-2 Changed {Words}",
-        ),
-        ("- Log *every* failure\n", "", "AQL-2.2-2 Changed {Words}"),
-        (
-            "# 4.2 Stone\n\nGranite weighs more.\n",
-            "",
-            "AQL-4.2-1 Lost {Words}",
-        ),
-        ("Granite weighs more.\n", "", "AQL-4.2-1 Changed {Words}"),
-    ] {
+    for (from, to, expected) in CHANGES {
         let told = changed(from, to);
         assert!(
             told.iter().any(|it| it == expected),
