@@ -270,18 +270,19 @@ fn apart<T: Modelled>(
 #[cfg(test)]
 mod tests {
     use countersign_model::mcp_aql::McpAqlProtocol;
-    use countersign_model::mcp_aql::readings::Reading;
 
     use super::*;
+    use crate::arguments::{preset, specification};
 
     /// AQL-5.1-5: the name of the rule has the number of the text, which is told where another is in force.
     #[test]
     fn a_number_that_is_changed_stands_behind_the_names_of_its_clauses() {
-        let mut reading = Reading::SPECIFICATION;
-        let none = changed_numbers::<McpAqlProtocol>(&reading);
-        assert_eq!(by_file(&none, &["AQL-5.1-5"]), "");
+        let bounds = preset::<McpAqlProtocol>("small").expect("bounds");
+        let text = specification::<McpAqlProtocol>(bounds).expect("a model");
+        assert_eq!(by_file(&changed_numbers(&text), &["AQL-5.1-5"]), "");
+        let mut reading = text.reading;
         reading.numbers.longest_tolerance = 360;
-        let numbers = changed_numbers::<McpAqlProtocol>(&reading);
+        let numbers = changed_numbers(&text.with(Rules::all(), reading));
         let expected = " (by the file: tolerance.longest = 360)";
         assert_eq!(by_file(&numbers, &["AQL-1.2-1", "AQL-5.1-5"]), expected);
         assert_eq!(by_file(&numbers, &["AQL-5.1-6"]), "");

@@ -111,7 +111,7 @@ fn changed(from: &str, to: &str) -> Vec<String> {
     told(&TEXT.replace(from, to))
 }
 
-/// What is put in the place of what, and what is told of it.
+/// A change of the text, and what is told of it among others.
 const CHANGES: &[(&str, &str, &str)] = &[
     // A condition is added before or behind a sentence, a number or a word grows.
     (
@@ -217,7 +217,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
 
 #[test]
 fn what_changes_a_rule_is_told() {
-    for &(from, to, expected) in CHANGES {
+    for (from, to, expected) in CHANGES {
         let told = changed(from, to);
         assert!(
             told.iter().any(|it| it == expected),

@@ -223,15 +223,15 @@ mod tests {
                 why: BTreeSet::new(),
                 passages: Vec::new(),
             };
-            let added = |after: &Option<&'static str>| Added {
+            let added = |after: Option<&'static str>| Added {
                 place: place(),
-                after: *after,
+                after,
                 why: Why::Added,
             };
             status(&Compared {
                 clauses: states.iter().map(beside).collect(),
                 uncovered: vec![place(); uncovered],
-                added: added_to.iter().map(added).collect(),
+                added: added_to.iter().copied().map(added).collect(),
                 ..Compared::default()
             })
         };
