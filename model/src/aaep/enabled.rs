@@ -261,7 +261,7 @@ impl Aaep {
         // Not the deadline, which the reading `deadline-boundary` is about; and a moment more than else, to have it from the start.
         let behind = match self.reading.clock_tolerance {
             ClockTolerance::None => None,
-            ClockTolerance::OneTick => Some(deadline + 1),
+            ClockTolerance::OneTick | ClockTolerance::Any => Some(deadline + 1),
         };
         let most = time::on(self.bounds.skew);
         let most_behind = most + u8::from(behind.is_some());

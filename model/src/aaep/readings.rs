@@ -47,6 +47,8 @@ pub enum ClockTolerance {
     None,
     /// By less than a tick, which is a second: the sender's clock may be so far ahead. The instant of the deadline is so with it, too.
     OneTick,
+    /// By whatever it says: its arrival alone decides.
+    Any,
 }
 
 /// Whether applying the default uses the token up.
@@ -318,7 +320,7 @@ pub static PLACES: [Place; 19] = [
     Place {
         name: "clock-tolerance",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
-        question: "A reply arrives in time and claims a time past the deadline, by less than a second: does it pass check 4?",
+        question: "A reply arrives in time and claims a time past the deadline: does it pass check 4, by less than a second, or whatever it claims?",
         with: None,
         open: false,
         choices: &[
@@ -329,6 +331,10 @@ pub static PLACES: [Place; 19] = [
             Choice {
                 value: "one-tick",
                 set: |reading| reading.clock_tolerance = ClockTolerance::OneTick,
+            },
+            Choice {
+                value: "any",
+                set: |reading| reading.clock_tolerance = ClockTolerance::Any,
             },
         ],
         why: "6.3.4 compares the claimed time with the deadline itself, whoever's clock is ahead.",

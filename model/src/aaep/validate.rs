@@ -107,6 +107,7 @@ impl StepSoFar<'_> {
         let tolerated = match self.model.reading.clock_tolerance {
             ClockTolerance::None => 0,
             ClockTolerance::OneTick => time::on(1),
+            ClockTolerance::Any => i8::MAX.cast_unsigned() - deadline,
         };
         let deadline = (deadline + tolerated).cast_signed();
         let late = match self.model.reading.deadline_boundary {

@@ -37,6 +37,7 @@ fn what_was_accepted_before_its_session_is_cancelled_tells_aaep_a_1_3() {
 fn a_claim_within_the_tolerance_tells_aaep_6_3_4_4() {
     let run = Some((6, true));
     assert_eq!(shortest("clock-tolerance=one-tick"), [run, run]);
+    assert_eq!(shortest("clock-tolerance=any"), [run, run]);
     let [tolerant, inclusive] = ["clock-tolerance=one-tick", "deadline-boundary=inclusive"].map(by);
     let [tolerates, includes] = both_ways::<AaepProtocol>(&tolerant, &inclusive);
     assert_eq!([told(&tolerates), told(&includes)], [run, run]);

@@ -196,6 +196,14 @@ fn a_claim_within_the_tolerance_counts_as_the_reading_says_aaep_6_3_4_4() {
         let finding = run.breaks_by(tolerant, "AAEP-6.3.4-4", claims(claimed));
         assert_eq!(finding.kind, Kind::Guarantee);
     }
+    let any = Reading {
+        clock_tolerance: ClockTolerance::Any,
+        ..tolerant
+    };
+    within = run.clone();
+    claims(last + 1)(&mut within);
+    within.conforms_by(any);
+    within.breaks_by(any, "AAEP-6.4-1", |run| run.steps[3].at = TIMEOUT);
 }
 
 #[test]
