@@ -692,7 +692,7 @@ fn what_was_searched_for_is_linked_from_the_clauses() {
     let ways = places.filter_map(|it| it["choices"].as_array()).flatten();
     let costs = ways.filter_map(|it| it["breaks"].as_array()).map(Vec::len);
     let drawn = files["readings.html"].matches("<div class=\"drawing\">");
-    assert_eq!((costs.sum::<usize>(), drawn.count()), (5, 5));
+    assert_eq!((costs.sum::<usize>(), drawn.count()), (4, 4));
     let rules = document["worth"][0]["rules"].as_array().expect("rules");
     assert_eq!(rules.len(), 1);
     assert!(rules[0]["breaks"][0]["length"].as_u64() > Some(3));

@@ -284,7 +284,7 @@ fn a_changed_table_is_searched_and_says_what_it_costs() {
         .lines()
         .filter(|it| it.starts_with("BROKEN"))
         .collect();
-    let number = "default_decision.irreversible_high = \"either\"";
+    let number = "default_decision.irreversible_high = either";
     let property = "6.4.1-1 no timeout runs an irreversible high-risk action";
     let expected = format!("BROKEN     {property} (by the file: {number})");
     assert_eq!(broken, [expected], "{stdout}");

@@ -33,8 +33,8 @@ Examples:
 What a way costs are the guarantees that it breaks: they are stated without any reading, so that
 they are the same for all ways. The default breaks none, as `check` shows. The others are searched
 for the shortest runs within the bounds, and as deep as the rules left out are by `ablate`. A place
-that does not show there is searched within those of the first preset that shows it: of aaep, what is
-about clarifications at clarify bounds.";
+that does not show there is searched within those of the first preset that shows it: of aaep, what
+is about clarifications at clarify bounds.";
 
 /// The arguments of `countersign readings`.
 #[derive(Clone, Debug, clap::Args)]
