@@ -1,17 +1,21 @@
-//! Replies among events whose times are whole seconds (AAEP-EV-3), where both are put together by their times.
+//! Replies among events that have the same time as finely as it is written (AAEP-EV-3), where both are put together by time.
 //!
-//! The one thing to know: within such a second the order is open. A reply is put before what it may have led to, behind its
-//! question, so that nobody is accused; that the order is open is said.
+//! The one thing to know: within the unit of its last digit a time says no order. A reply is put before what it may have led
+//! to, behind its question, so that nobody is accused; that the order is open is said.
 
 use std::collections::VecDeque;
 use std::io;
 
-use super::joined::{time_of, time_text};
+use memchr::memmem;
+
 use super::values::parts;
 use super::{Boxed, Frames, Message};
-use crate::time::Timestamp;
+use crate::lines::LONGEST_LINE;
 
-/// What a message is to the order of those of its second.
+/// How many messages of one unit are held at most. Behind them the order begins anew with what is read.
+const MOST_HELD: usize = 1024;
+
+/// What a message is to the order of those of its unit.
 #[derive(Debug, PartialEq, Eq)]
 enum Role {
     Reply(Vec<u8>),
@@ -57,24 +61,27 @@ impl Role {
 }
 
 /// Messages that are in the order of their times.
-pub struct Seconds<'a> {
+pub struct Units<'a> {
     frames: Boxed<'a>,
     /// What comes next.
     ready: VecDeque<Message>,
-    /// What was read to see that a second is over.
+    /// What was read to see that a unit is over.
     ahead: Option<Message>,
+    /// A message that was handed out, for its memory.
+    spare: Message,
     damage: Option<io::Error>,
     /// How many replies were put before something, and the line of the first and whether that is in the second of two files.
     moved: u64,
     first: (u64, bool),
 }
 
-impl<'a> Seconds<'a> {
+impl<'a> Units<'a> {
     pub fn new(frames: Boxed<'a>) -> Self {
         Self {
             frames,
             ready: VecDeque::new(),
             ahead: None,
+            spare: Message::default(),
             damage: None,
             moved: 0,
             first: (0, false),
@@ -85,7 +92,7 @@ impl<'a> Seconds<'a> {
         if self.damage.is_some() {
             return None;
         }
-        let mut message = Message::default();
+        let mut message = std::mem::take(&mut self.spare);
         match self.frames.next(&mut message) {
             Ok(is_there) => is_there.then_some(message),
             Err(error) => {
@@ -96,30 +103,41 @@ impl<'a> Seconds<'a> {
         }
     }
 
-    /// The next message, and those of its second if that is all that its time says.
+    /// The next message, and those of its unit.
     fn fill(&mut self) {
         let Some(first) = self.ahead.take().or_else(|| self.read()) else {
             return;
         };
-        let over = whole_second(&first.bytes).map(|it| it.plus_seconds(1));
+        let mut over = first.time.map(|(_, end)| end);
+        let mut bytes = first.bytes.len();
         self.ready.push_back(first);
-        let Some(over) = over else {
+        if over.is_none() {
             return;
-        };
-        while let Some(message) = self.read() {
-            if time_of(&message.bytes).is_some_and(|it| it >= over) {
-                self.ahead = Some(message);
+        }
+        while self.ready.len() < MOST_HELD && bytes < LONGEST_LINE {
+            let Some(read) = self.read() else {
+                break;
+            };
+            if read.time.map(|(time, _)| time) >= over {
+                self.ahead = Some(read);
                 break;
             }
-            self.ready.push_back(message);
+            // A time of fewer digits has a longer unit.
+            over = over.max(read.time.map(|(_, end)| end));
+            bytes += read.bytes.len();
+            self.ready.push_back(read);
         }
-        self.arrange();
+        let may_be_reply = |it: &Message| memmem::find(&it.bytes, b".reply\"").is_some();
+        if self.ready.len() > 1 && self.ready.iter().any(may_be_reply) {
+            self.arrange();
+        }
     }
 
-    /// Puts the replies of the second before what they may have led to. They keep their own order.
+    /// Puts the replies of the unit before what they may have led to. They keep their own order.
     fn arrange(&mut self) {
-        let mut roles: Vec<Role> = self.ready.iter().map(|it| Role::of(&it.bytes)).collect();
-        // Where the session ends in that second and nothing was called, a reply may have come behind its end.
+        let ready = self.ready.make_contiguous();
+        let mut roles: Vec<Role> = ready.iter().map(|it| Role::of(&it.bytes)).collect();
+        // Where the session ends in that unit and nothing was called, a reply may have come behind its end.
         if roles.contains(&Role::End) && !roles.contains(&Role::Call) {
             return;
         }
@@ -131,16 +149,17 @@ impl<'a> Seconds<'a> {
             let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
             let question = roles[..at].iter().rposition(asks);
             let from = question.map_or(behind, |it| behind.max(it + 1));
+            let replied = ready[at].time.map(|(time, _)| time);
             let led_to = |it: &usize| {
                 matches!(roles[*it], Role::State | Role::Call)
-                    && whole_second(&self.ready[*it].bytes).is_some()
+                    && ready[*it].time.is_some_and(|(_, end)| replied < Some(end))
             };
             let to = (from..at).find(led_to);
             behind = to.unwrap_or(at) + 1;
             if let Some(to) = to {
                 roles[to..=at].rotate_right(1);
-                self.ready.make_contiguous()[to..=at].rotate_right(1);
-                let reply = &self.ready[to];
+                ready[to..=at].rotate_right(1);
+                let reply = &ready[to];
                 if self.moved == 0 {
                     self.first = (reply.line, reply.is_second);
                 }
@@ -150,21 +169,13 @@ impl<'a> Seconds<'a> {
     }
 }
 
-/// The time of an event that says no more than its second.
-fn whole_second(record: &[u8]) -> Option<Timestamp> {
-    let text = time_text(record)?;
-    (Timestamp::fractional_digits(&text) == 0)
-        .then(|| Timestamp::parse(&text))
-        .flatten()
-}
-
-impl Frames for Seconds<'_> {
+impl Frames for Units<'_> {
     fn next(&mut self, into: &mut Message) -> io::Result<bool> {
         if self.ready.is_empty() {
             self.fill();
         }
         match self.ready.pop_front() {
-            Some(message) => *into = message,
+            Some(message) => self.spare = std::mem::replace(into, message),
             None => return self.damage.take().map_or(Ok(false), Err),
         }
         Ok(true)
@@ -178,12 +189,16 @@ impl Frames for Seconds<'_> {
         self.frames.bytes()
     }
 
+    fn left_out(&self) -> Vec<String> {
+        self.frames.left_out()
+    }
+
     fn order_open(&self) -> Option<String> {
         let (line, is_second) = self.first;
         let of = if is_second { " of their file" } else { "" };
         let moved = self.moved;
         (moved > 0).then(|| format!(
-            "{moved} replies came in the same second as the events around them, whose times are whole seconds, first on line {line}{of}: which came first does not show, and the replies are taken to have; a recording would have to hold its times in milliseconds"
+            "{moved} replies have the same time as events around them, as finely as that is written, first on line {line}{of}: which came first does not show, and the replies are taken to have; a recording would have to hold finer times"
         ))
     }
 }
