@@ -764,13 +764,22 @@ fn a_reply_comes_before_what_it_may_have_led_to_in_the_same_unit_of_a_time() {
 /// A reply that accepts, 400 ms within the second in which the call has its time.
 const ACCEPTED: &str = r#"{"dir":"in","at":"2026-05-24T14:00:05.400Z","sender":"known","message":{"type":"confirmation.reply","reply_token":"rpl_a","decision":"accept","subscription_id":"sub_a","timestamp":"2026-05-24T14:00:05.400Z"}}"#;
 
-/// A unit that starts with a fine time ends with the coarsest in it.
+/// A unit that starts with a fine time ends with the coarsest in it; what was before the reply by its own time stays there.
 #[test]
 fn a_time_of_fewer_digits_has_a_longer_unit_wherever_it_stands() {
-    let events = asked_and_called("", 5, 7, true).join("\n");
-    let events = events.replacen("14:00:05Z", "14:00:05.000Z", 1);
-    let found = joined(&events, ACCEPTED);
-    assert!(found.violations.is_empty(), "{found:?}");
+    for (fine, expected) in [(1, &[][..]), (2, &["AAEP-A.7.4-1"])] {
+        let mut events = asked_and_called("", 5, 7, true);
+        events.insert(
+            5,
+            r#"{"type":"acme:other","timestamp":"2026-05-24T14:00:05Z"}"#.to_owned(),
+        );
+        let events = events
+            .join("\n")
+            .replacen("14:00:05Z", "14:00:05.000Z", fine);
+        let found = joined(&events, ACCEPTED);
+        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, expected, "{fine}: {found:?}");
+    }
 }
 
 /// The messages of one unit that are held are so many; behind them the order stays as it is read.
