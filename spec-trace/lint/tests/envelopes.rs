@@ -782,6 +782,25 @@ fn a_time_of_fewer_digits_has_a_longer_unit_wherever_it_stands() {
     }
 }
 
+/// AAEP-A.7.4-1: a reply in whole seconds stands before its question, whose time has milliseconds; the first of two counts.
+#[test]
+fn a_reply_whose_time_has_fewer_digits_comes_behind_its_question() {
+    let in_seconds = |decision: &str, second: u64| {
+        let reply = ACCEPTED.replace("05.400", &format!("0{second}"));
+        reply.replace("accept", decision)
+    };
+    for (replies, expected) in [
+        (vec![in_seconds("accept", 2)], &[][..]),
+        (vec![in_seconds("accept", 2), in_seconds("reject", 2)], &[]),
+        (vec![in_seconds("accept", 1)], &["AAEP-A.7.4-1"]),
+    ] {
+        let events = asked_and_called(".300", 2, 7, true).join("\n");
+        let found = joined(&events, &replies.join("\n"));
+        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, expected, "{replies:?}: {found:?}");
+    }
+}
+
 /// The messages of one unit that are held are so many; behind them the order stays as it is read.
 #[test]
 fn no_more_messages_of_one_unit_are_held_than_so_many() {

@@ -1,7 +1,7 @@
 //! Replies among events that have the same time as finely as it is written (AAEP-EV-3), where both are put together by time.
 //!
 //! The one thing to know: within the unit of its last digit a time says no order. A reply is put before what it may have led
-//! to, behind its question, so that nobody is accused; that the order is open is said.
+//! to, and behind its question, so that nobody is accused; that the order is open is said.
 
 use std::collections::VecDeque;
 use std::io;
@@ -60,6 +60,23 @@ impl Role {
     }
 }
 
+/// The replies that were put elsewhere.
+#[derive(Default)]
+struct Moved {
+    count: u64,
+    /// The line of the first, and whether that is in the second of two files.
+    first: (u64, bool),
+}
+
+impl Moved {
+    fn add(&mut self, reply: &Message) {
+        if self.count == 0 {
+            self.first = (reply.line, reply.is_second);
+        }
+        self.count += 1;
+    }
+}
+
 /// Messages that are in the order of their times.
 pub struct Units<'a> {
     frames: Boxed<'a>,
@@ -70,9 +87,7 @@ pub struct Units<'a> {
     /// A message that was handed out, for its memory.
     spare: Message,
     damage: Option<io::Error>,
-    /// How many replies were put before something, and the line of the first and whether that is in the second of two files.
-    moved: u64,
-    first: (u64, bool),
+    moved: Moved,
 }
 
 impl<'a> Units<'a> {
@@ -83,8 +98,7 @@ impl<'a> Units<'a> {
             ahead: None,
             spare: Message::default(),
             damage: None,
-            moved: 0,
-            first: (0, false),
+            moved: Moved::default(),
         }
     }
 
@@ -133,38 +147,59 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Puts the replies of the unit before what they may have led to. They keep their own order.
     fn arrange(&mut self) {
         let ready = self.ready.make_contiguous();
         let mut roles: Vec<Role> = ready.iter().map(|it| Role::of(&it.bytes)).collect();
+        put_behind_questions(ready, &mut roles, &mut self.moved);
         // Where the session ends in that unit and nothing was called, a reply may have come behind its end.
-        if roles.contains(&Role::End) && !roles.contains(&Role::Call) {
-            return;
+        if !roles.contains(&Role::End) || roles.contains(&Role::Call) {
+            put_before_what_followed(ready, &mut roles, &mut self.moved);
         }
-        let mut behind = 0;
-        for at in 0..roles.len() {
-            let Role::Reply(token) = &roles[at] else {
-                continue;
-            };
-            let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
-            let question = roles[..at].iter().rposition(asks);
-            let from = question.map_or(behind, |it| behind.max(it + 1));
-            let replied = ready[at].time.map(|(time, _)| time);
-            let led_to = |it: &usize| {
-                matches!(roles[*it], Role::State | Role::Call)
-                    && ready[*it].time.is_some_and(|(_, end)| replied < Some(end))
-            };
-            let to = (from..at).find(led_to);
-            behind = to.unwrap_or(at) + 1;
-            if let Some(to) = to {
-                roles[to..=at].rotate_right(1);
-                ready[to..=at].rotate_right(1);
-                let reply = &ready[to];
-                if self.moved == 0 {
-                    self.first = (reply.line, reply.is_second);
-                }
-                self.moved += 1;
-            }
+    }
+}
+
+/// A reply whose time has fewer digits than that of its question may stand before it.
+fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
+    // The last first, so that they keep their own order.
+    for at in (0..roles.len()).rev() {
+        let Role::Reply(token) = &roles[at] else {
+            continue;
+        };
+        let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
+        let end = ready[at].time.map(|(_, end)| end);
+        let is_within = |it: &Message| it.time.is_some_and(|(time, _)| Some(time) < end);
+        let question = (at + 1..roles.len()).find(|it| asks(&roles[*it]) && is_within(&ready[*it]));
+        if let Some(to) = question
+            && !roles[..at].iter().any(asks)
+        {
+            roles[at..=to].rotate_left(1);
+            ready[at..=to].rotate_left(1);
+            moved.add(&ready[to]);
+        }
+    }
+}
+
+/// Puts replies before what they may have led to, behind their questions. They keep their own order.
+fn put_before_what_followed(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
+    let mut behind = 0;
+    for at in 0..roles.len() {
+        let Role::Reply(token) = &roles[at] else {
+            continue;
+        };
+        let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
+        let question = roles[..at].iter().rposition(asks);
+        let from = question.map_or(behind, |it| behind.max(it + 1));
+        let replied = ready[at].time.map(|(time, _)| time);
+        let led_to = |it: &usize| {
+            matches!(roles[*it], Role::State | Role::Call)
+                && ready[*it].time.is_some_and(|(_, end)| replied < Some(end))
+        };
+        let to = (from..at).find(led_to);
+        behind = to.unwrap_or(at) + 1;
+        if let Some(to) = to {
+            roles[to..=at].rotate_right(1);
+            ready[to..=at].rotate_right(1);
+            moved.add(&ready[to]);
         }
     }
 }
@@ -194,11 +229,13 @@ impl Frames for Units<'_> {
     }
 
     fn order_open(&self) -> Option<String> {
-        let (line, is_second) = self.first;
+        let Moved {
+            count,
+            first: (line, is_second),
+        } = self.moved;
         let of = if is_second { " of their file" } else { "" };
-        let moved = self.moved;
-        (moved > 0).then(|| format!(
-            "{moved} replies have the same time as events around them, as finely as that is written, first on line {line}{of}: which came first does not show, and the replies are taken to have; a recording would have to hold finer times"
+        (count > 0).then(|| format!(
+            "{count} replies have the same time as events around them, as finely as that is written, first on line {line}{of}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times"
         ))
     }
 }
