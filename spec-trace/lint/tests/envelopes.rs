@@ -792,6 +792,7 @@ fn a_reply_whose_time_has_fewer_digits_comes_behind_its_question() {
     for (replies, expected) in [
         (vec![in_seconds("accept", 2)], &[][..]),
         (vec![in_seconds("accept", 2), in_seconds("reject", 2)], &[]),
+        (vec![in_seconds("perhaps", 2), in_seconds("accept", 2)], &[]),
         (vec![in_seconds("accept", 1)], &["AAEP-A.7.4-1"]),
     ] {
         let events = asked_and_called(".300", 2, 7, true).join("\n");
