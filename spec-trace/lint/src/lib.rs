@@ -122,7 +122,7 @@ impl Numbered {
             });
             report.not_judged.extend(left_out);
             let reason = places.order_open.take();
-            // AAEP-EV-3, AAEP-6.1-1: a whole second does not say whether a reply came before what it led to.
+            // AAEP-EV-3, AAEP-6.1-1: within its last digit a time does not say whether a reply came before what it led to.
             report.not_judged.extend(reason.map(|reason| NotJudged {
                 clause: "AAEP-6.1-1",
                 reason,

@@ -81,6 +81,13 @@ impl Timestamp {
     pub fn plus_milliseconds(self, milliseconds: i64) -> Self {
         Self(self.0.saturating_add(milliseconds.saturating_mul(1_000)))
     }
+
+    /// The moment one unit of the last of so many digits of a fraction later, at least a microsecond.
+    #[must_use]
+    pub fn plus_unit(self, digits: usize) -> Self {
+        let units = (0..digits.min(6)).fold(1, |units, _| units * 10);
+        Self(self.0.saturating_add(1_000_000 / units))
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -222,6 +229,14 @@ mod tests {
             ("", 0),
         ] {
             assert_eq!(Timestamp::fractional_digits(text), digits, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_unit_of_the_last_digit_is_a_microsecond_at_least() {
+        let moment = Timestamp(7);
+        for (digits, unit) in [(0, 1_000_000), (1, 100_000), (3, 1_000), (6, 1), (9, 1)] {
+            assert_eq!(moment.plus_unit(digits).0, 7 + unit, "{digits}");
         }
     }
 

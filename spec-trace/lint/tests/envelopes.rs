@@ -656,11 +656,11 @@ fn replies_of_another_file_come_between_the_events_by_time() {
     assert!(joined_at_all > 60, "{joined_at_all}");
 }
 
-/// Events whose times are whole seconds: a question of second 2, what comes of it, and more.
-fn in_whole_seconds(calls_at: u64, ends_at: u64, calls: bool) -> Vec<String> {
+/// Events whose times have this fraction: a question of second 2, what comes of it, and more.
+fn asked_and_called(fraction: &str, calls_at: u64, ends_at: u64, calls: bool) -> Vec<String> {
     let event = |second: u64, name: &str, payload: &str| {
         format!(
-            r#"{{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.{name}","event_id":"evt_{name}{second}","session_id":"sess_a","timestamp":"2026-05-24T14:00:0{second}Z","producer":{{"agent_id":"a"}},{payload}}}"#
+            r#"{{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.{name}","event_id":"evt_{name}{second}","session_id":"sess_a","timestamp":"2026-05-24T14:00:0{second}{fraction}Z","producer":{{"agent_id":"a"}},{payload}}}"#
         )
         .replace(&format!("evt_{name}"), &format!("evt_{}", name.replace(['.', '_'], "")))
     };
@@ -700,35 +700,42 @@ fn in_whole_seconds(calls_at: u64, ends_at: u64, calls: bool) -> Vec<String> {
     events
 }
 
-/// AAEP-EV-3, AAEP-A.7.4-1: within a whole second the order is open, and a reply is taken to have come before what it led to, but
-/// behind its question.
+/// The report on events and one reply, put together out of two files.
+fn joined(events: &str, replies: &str) -> LintReport {
+    let joined = Opened::new(events.as_bytes(), &How::default())
+        .joined(Opened::new(replies.as_bytes(), &How::default()));
+    let (settings, selection) = (Settings::default(), Selection::default());
+    judge_opened(joined, ("a", "b"), settings, &selection).expect("messages")
+}
+
+/// AAEP-EV-3, AAEP-A.7.4-1: within the unit of a time the order is open, and a reply is taken to have come before what it led to,
+/// but behind its question.
 #[test]
-fn a_reply_comes_before_what_it_may_have_led_to_in_the_same_whole_second() {
-    for (calls, calls_at, ends_at, at, expected, is_open) in [
-        (true, 5, 7, "05.400", &[][..], true),
-        (true, 2, 7, "02.700", &[], true),
-        (true, 5, 7, "04.900", &[], false),
+fn a_reply_comes_before_what_it_may_have_led_to_in_the_same_unit_of_a_time() {
+    for (fraction, calls, calls_at, ends_at, at, expected, is_open) in [
+        ("", true, 5, 7, "05.400", &[][..], true),
+        ("", true, 2, 7, "02.700", &[], true),
+        ("", true, 5, 7, "04.900", &[], false),
         // A second is a second.
-        (true, 5, 7, "06.000", &["AAEP-A.7.4-1"], false),
-        (true, 4, 7, "05.400", &["AAEP-A.7.4-1"], false),
+        ("", true, 5, 7, "06.000", &["AAEP-A.7.4-1"], false),
+        ("", true, 4, 7, "05.400", &["AAEP-A.7.4-1"], false),
         // Nothing says that it came before the end.
-        (false, 7, 7, "07.400", &[], false),
+        ("", false, 7, 7, "07.400", &[], false),
+        (".223", true, 5, 7, "05.223", &[], true),
+        (".223", true, 2, 7, "02.223", &[], true),
+        (".223", true, 5, 7, "05.2239", &[], true),
+        (".223", true, 5, 7, "05.224", &["AAEP-A.7.4-1"], false),
+        (".223456", true, 5, 7, "05.223456", &[], true),
+        (".223456", true, 5, 7, "05.223457", &["AAEP-A.7.4-1"], false),
+        (".223", false, 7, 7, "07.223", &[], false),
     ] {
         let at = format!("2026-05-24T14:00:{at}Z");
         let reply = format!(
             r#"{{"type":"confirmation.reply","reply_token":"rpl_a","decision":"accept","subscription_id":"sub_a","timestamp":"{at}"}}"#
         );
-        let events = in_whole_seconds(calls_at, ends_at, calls);
+        let events = asked_and_called(fraction, calls_at, ends_at, calls);
         let events = sse(&events.iter().map(String::as_str).collect::<Vec<_>>());
         let replies = format!(r#"{{"dir":"in","at":"{at}","sender":"known","message":{reply}}}"#);
-        let joined = Opened::new(events.as_bytes(), &How::default())
-            .joined(Opened::new(replies.as_bytes(), &How::default()));
-        let found = judge_opened(
-            joined,
-            ("a", "b"),
-            Settings::default(),
-            &Selection::default(),
-        );
         let archive = json!({"log": {"entries": [
             {
                 "startedDateTime": "2020-01-01T00:00:00Z",
@@ -741,16 +748,70 @@ fn a_reply_comes_before_what_it_may_have_led_to_in_the_same_whole_second() {
             },
         ]}});
         for found in [
-            found.expect("messages"),
+            joined(&events, &replies),
             judged(archive.to_string().as_bytes()),
         ] {
             let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
             assert_eq!(clauses, expected, "{at}: {found:?}");
             let mut open = found.not_judged.iter();
             let told =
-                open.any(|it| it.clause == "AAEP-6.1-1" && it.reason.contains("whole seconds"));
+                open.any(|it| it.clause == "AAEP-6.1-1" && it.reason.contains("the same time"));
             assert_eq!(told, is_open, "{at}: {found:?}");
         }
+    }
+}
+
+/// A reply that accepts, 400 ms within the second in which the call has its time.
+const ACCEPTED: &str = r#"{"dir":"in","at":"2026-05-24T14:00:05.400Z","sender":"known","message":{"type":"confirmation.reply","reply_token":"rpl_a","decision":"accept","subscription_id":"sub_a","timestamp":"2026-05-24T14:00:05.400Z"}}"#;
+
+/// A unit that starts with a fine time ends with the coarsest in it; what was before the reply by its own time stays there.
+#[test]
+fn a_time_of_fewer_digits_has_a_longer_unit_wherever_it_stands() {
+    for (fine, expected) in [(1, &[][..]), (2, &["AAEP-A.7.4-1"])] {
+        let mut events = asked_and_called("", 5, 7, true);
+        events.insert(
+            5,
+            r#"{"type":"acme:other","timestamp":"2026-05-24T14:00:05Z"}"#.to_owned(),
+        );
+        let events = events
+            .join("\n")
+            .replacen("14:00:05Z", "14:00:05.000Z", fine);
+        let found = joined(&events, ACCEPTED);
+        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, expected, "{fine}: {found:?}");
+    }
+}
+
+/// AAEP-A.7.4-1: a reply in whole seconds stands before its question, whose time has milliseconds; the first of two counts.
+#[test]
+fn a_reply_whose_time_has_fewer_digits_comes_behind_its_question() {
+    let in_seconds = |decision: &str, second: u64| {
+        let reply = ACCEPTED.replace("05.400", &format!("0{second}"));
+        reply.replace("accept", decision)
+    };
+    for (replies, expected) in [
+        (vec![in_seconds("accept", 2)], &[][..]),
+        (vec![in_seconds("accept", 2), in_seconds("reject", 2)], &[]),
+        (vec![in_seconds("perhaps", 2), in_seconds("accept", 2)], &[]),
+        (vec![in_seconds("accept", 1)], &["AAEP-A.7.4-1"]),
+    ] {
+        let events = asked_and_called(".300", 2, 7, true).join("\n");
+        let found = joined(&events, &replies.join("\n"));
+        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, expected, "{replies:?}: {found:?}");
+    }
+}
+
+/// The messages of one unit that are held are so many; behind them the order stays as it is read.
+#[test]
+fn no_more_messages_of_one_unit_are_held_than_so_many() {
+    for (between, expected) in [(1000, &[][..]), (1100, &["AAEP-A.7.4-1"])] {
+        let mut events = asked_and_called("", 5, 7, true);
+        let other = r#"{"type":"acme:other","timestamp":"2026-05-24T14:00:05Z"}"#.to_owned();
+        events.splice(5..5, std::iter::repeat_n(other, between));
+        let found = joined(&events.join("\n"), ACCEPTED);
+        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, expected, "{between}: {found:?}");
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::joined::time_of;
+use super::joined::time_and_end;
 use super::sse::Sse;
 use super::strings::text_into;
 use super::values::{Values, part};
@@ -163,18 +163,16 @@ struct Answer {
 }
 
 impl Answer {
-    /// The next message; its time is of no matter where nothing else waits.
-    fn next(&mut self, is_alone: bool) -> Option<Message> {
-        let mut message = Message::default();
+    /// The next message, put into one whose memory is free.
+    fn next(&mut self, mut message: Message) -> Option<Message> {
         // An array that does not end is one whose last item is broken, if any is.
         while self.frames.next(&mut message).unwrap_or_default() {
             // Other answers have other bodies.
             if self.is_stream || is_event(&message.bytes) {
-                if !is_alone {
-                    self.time = self.time.max(time_of(&message.bytes));
-                }
                 // That the body ends there does not say that the archive does.
-                return Some(in_archive(message.bytes, self.line));
+                let message = in_archive(message.bytes, self.line);
+                self.time = self.time.max(message.time.map(|(time, _)| time));
+                return Some(message);
             }
             self.has_unread |= may_hold_events(&message.bytes);
         }
@@ -229,6 +227,8 @@ pub struct Har<R> {
     without_body: LeftOut,
     /// What waits, by time and by where it stands.
     waiting: BTreeMap<(Option<Timestamp>, u64), Waiting>,
+    /// A message that was handed out, for its memory.
+    spare: Message,
     count: u64,
     /// When the entry began that was read last: what waits from before that is in order.
     reached: Option<Timestamp>,
@@ -246,6 +246,7 @@ impl<R: BufRead> Har<R> {
             unread: LeftOut::default(),
             without_body: LeftOut::default(),
             waiting: BTreeMap::new(),
+            spare: Message::default(),
             count: 0,
             reached: None,
             is_over: false,
@@ -264,8 +265,7 @@ impl<R: BufRead> Har<R> {
 
     /// Takes the next message out of an answer, if it has one.
     fn wait_for(&mut self, mut answer: Answer, place: u64) {
-        let is_alone = self.is_over && self.waiting.is_empty();
-        match answer.next(is_alone) {
+        match answer.next(std::mem::take(&mut self.spare)) {
             Some(message) => {
                 let key = (answer.time, place);
                 let answer = Some(answer);
@@ -329,8 +329,9 @@ impl<R: BufRead> Har<R> {
         let is_of_reply = record.is_some();
         if let Some(record) = record {
             // Where the archive does not say when, the reply itself does.
-            let time = started.or_else(|| time_of(&record));
-            self.wait(time, in_archive(record, asked_at));
+            let reply = in_archive(record, asked_at);
+            let time = started.or_else(|| reply.time.map(|(time, _)| time));
+            self.wait(time, reply);
         }
         let is_stream = answer.is_stream();
         let kind = answer.kind.clone();
@@ -422,6 +423,7 @@ fn record_of(
 
 fn in_archive(bytes: Vec<u8>, line: u64) -> Message {
     Message {
+        time: time_and_end(&bytes),
         bytes,
         line,
         ..Message::default()
@@ -435,7 +437,7 @@ impl<R: BufRead> Frames for Har<R> {
                 && (self.is_over || first.key().0 < self.reached)
             {
                 let ((_, place), first) = first.remove_entry();
-                *into = first.message;
+                self.spare = std::mem::replace(into, first.message);
                 if let Some(answer) = first.answer {
                     self.wait_for(answer, place);
                 }

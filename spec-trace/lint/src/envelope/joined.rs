@@ -10,24 +10,16 @@ use super::values::{part, parts};
 use super::{Boxed, Frames, Message};
 use crate::time::Timestamp;
 
-/// When the message of a record was received, else sent. Nothing where a name of what tells it comes twice.
-pub fn time_of(record: &[u8]) -> Option<Timestamp> {
-    time_with(record, Timestamp::parse)
-}
-
-/// The same as it is written, where it is a moment.
-pub fn time_text(record: &[u8]) -> Option<String> {
-    time_with(record, |text| {
-        Timestamp::parse(text).map(|_| text.to_owned())
-    })
-}
-
-fn time_with<T>(record: &[u8], read: impl Fn(&str) -> Option<T>) -> Option<T> {
+/// When the message of a record was received, else sent, and the end of the unit of the last digit of that. Nothing where a
+/// name of what tells it comes twice.
+pub fn time_and_end(record: &[u8]) -> Option<(Timestamp, Timestamp)> {
     let record = record.trim_ascii();
     let [at, own, message] = parts(record, ["at", "timestamp", "message"]).ok()?;
     let time = |value: &[u8]| {
         let text = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        read(std::str::from_utf8(text).ok()?)
+        let text = std::str::from_utf8(text).ok()?;
+        let time = Timestamp::parse(text)?;
+        Some((time, time.plus_unit(Timestamp::fractional_digits(text))))
     };
     let of = |at: Option<Range<usize>>| time(&record[at?]);
     let within = || {
@@ -63,7 +55,8 @@ impl<'a> Side<'a> {
             }
         }
         if self.is_there {
-            self.time = self.time.max(time_of(&self.next.bytes));
+            self.next.time = time_and_end(&self.next.bytes);
+            self.time = self.time.max(self.next.time.map(|(time, _)| time));
         }
         Ok(())
     }

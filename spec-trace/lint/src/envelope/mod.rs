@@ -10,9 +10,9 @@ mod joined;
 mod logs;
 mod mapping;
 mod places;
-mod seconds;
 mod sse;
 mod strings;
+mod units;
 mod values;
 
 use std::io::{self, BufRead, Cursor, Read as _};
@@ -24,12 +24,13 @@ pub use places::Places;
 
 use crate::lines::{LONGEST_LINE, Line, Lines, Records};
 use crate::place::Shift;
+use crate::time::Timestamp;
 use har::Har;
 use joined::Joined;
 use logs::Logs;
 use mapping::Mapped;
-use seconds::Seconds;
 use sse::Sse;
+use units::Units;
 use values::{Values, compact};
 
 /// How much of a file tells its envelope.
@@ -110,6 +111,8 @@ pub(crate) struct Message {
     why: Option<String>,
     /// Whether it stands in the second of two files.
     is_second: bool,
+    /// Its time and the end of the unit in which that is written, where messages are put together by time.
+    time: Option<(Timestamp, Timestamp)>,
 }
 
 impl Default for Message {
@@ -122,6 +125,7 @@ impl Default for Message {
             too_long: false,
             why: None,
             is_second: false,
+            time: None,
         }
     }
 }
@@ -272,7 +276,7 @@ impl<'a> Opened<'a> {
         let joined = Joined::new(content.boxed(), replies.content.boxed());
         Self {
             start,
-            content: Content::Other(Box::new(Seconds::new(Box::new(joined)))),
+            content: Content::Other(Box::new(Units::new(Box::new(joined)))),
         }
     }
 
@@ -357,7 +361,7 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
     let frames: Boxed<'a> = match framing {
         Envelope::Sse => Box::new(Sse::new(input)),
         Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE)),
-        Envelope::Har => Box::new(Seconds::new(Box::new(Har::new(input)))),
+        Envelope::Har => Box::new(Units::new(Box::new(Har::new(input)))),
         Envelope::Cri => Box::new(Logs::new(input)),
         Envelope::Jsonl | Envelope::Docker | Envelope::CloudEvents => {
             let lines = Lines::new(input);

@@ -1,0 +1,241 @@
+//! Replies among events that have the same time as finely as it is written (AAEP-EV-3), where both are put together by time.
+//!
+//! The one thing to know: within the unit of its last digit a time says no order. A reply is put before what it may have led
+//! to, and behind its question, so that nobody is accused; that the order is open is said.
+
+use std::collections::VecDeque;
+use std::io;
+
+use memchr::memmem;
+
+use super::values::parts;
+use super::{Boxed, Frames, Message};
+use crate::lines::LONGEST_LINE;
+
+/// How many messages of one unit are held at most. Behind them the order begins anew with what is read.
+const MOST_HELD: usize = 1024;
+
+/// What a message is to the order of those of its unit.
+#[derive(Debug, PartialEq, Eq)]
+enum Role {
+    Reply(Vec<u8>),
+    Question(Vec<u8>),
+    /// A reply may have led to it, or to a call.
+    State,
+    Call,
+    End,
+    Other,
+}
+
+impl Role {
+    fn of(record: &[u8]) -> Self {
+        let record = record.trim_ascii();
+        let Ok([name, token, message]) = parts(record, ["type", "reply_token", "message"]) else {
+            return Self::Other;
+        };
+        if let (None, Some(message)) = (&name, message) {
+            return Self::of(&record[message]);
+        }
+        let name = name.map(|at| record[at].trim_ascii()).unwrap_or_default();
+        let is = |kind: &str| {
+            name.strip_suffix(b"\"")
+                .is_some_and(|it| it.ends_with(kind.as_bytes()))
+        };
+        let token = token.map(|at| record[at].to_vec()).unwrap_or_default();
+        match () {
+            () if is("confirmation.reply") || is("clarification.reply") => Self::Reply(token),
+            () if is("awaiting.confirmation") || is("awaiting.clarification") => {
+                Self::Question(token)
+            }
+            () if is("state.changed") => Self::State,
+            () if is("tool.invoked") => Self::Call,
+            () if ["completed", "errored", "cancelled"]
+                .iter()
+                .any(|it| is(&format!("session.{it}"))) =>
+            {
+                Self::End
+            }
+            () => Self::Other,
+        }
+    }
+}
+
+/// The replies that were put elsewhere.
+#[derive(Default)]
+struct Moved {
+    count: u64,
+    /// The line of the first, and whether that is in the second of two files.
+    first: (u64, bool),
+}
+
+impl Moved {
+    fn add(&mut self, reply: &Message) {
+        if self.count == 0 {
+            self.first = (reply.line, reply.is_second);
+        }
+        self.count += 1;
+    }
+}
+
+/// Messages that are in the order of their times.
+pub struct Units<'a> {
+    frames: Boxed<'a>,
+    /// What comes next.
+    ready: VecDeque<Message>,
+    /// What was read to see that a unit is over.
+    ahead: Option<Message>,
+    /// A message that was handed out, for its memory.
+    spare: Message,
+    damage: Option<io::Error>,
+    moved: Moved,
+}
+
+impl<'a> Units<'a> {
+    pub fn new(frames: Boxed<'a>) -> Self {
+        Self {
+            frames,
+            ready: VecDeque::new(),
+            ahead: None,
+            spare: Message::default(),
+            damage: None,
+            moved: Moved::default(),
+        }
+    }
+
+    fn read(&mut self) -> Option<Message> {
+        if self.damage.is_some() {
+            return None;
+        }
+        let mut message = std::mem::take(&mut self.spare);
+        match self.frames.next(&mut message) {
+            Ok(is_there) => is_there.then_some(message),
+            Err(error) => {
+                // It is told when what came before it is judged.
+                self.damage = Some(error);
+                None
+            }
+        }
+    }
+
+    /// The next message, and those of its unit.
+    fn fill(&mut self) {
+        let Some(first) = self.ahead.take().or_else(|| self.read()) else {
+            return;
+        };
+        let mut over = first.time.map(|(_, end)| end);
+        let mut bytes = first.bytes.len();
+        self.ready.push_back(first);
+        if over.is_none() {
+            return;
+        }
+        while self.ready.len() < MOST_HELD && bytes < LONGEST_LINE {
+            let Some(read) = self.read() else {
+                break;
+            };
+            if read.time.map(|(time, _)| time) >= over {
+                self.ahead = Some(read);
+                break;
+            }
+            // A time of fewer digits has a longer unit.
+            over = over.max(read.time.map(|(_, end)| end));
+            bytes += read.bytes.len();
+            self.ready.push_back(read);
+        }
+        let may_be_reply = |it: &Message| memmem::find(&it.bytes, b".reply\"").is_some();
+        if self.ready.len() > 1 && self.ready.iter().any(may_be_reply) {
+            self.arrange();
+        }
+    }
+
+    fn arrange(&mut self) {
+        let ready = self.ready.make_contiguous();
+        let mut roles: Vec<Role> = ready.iter().map(|it| Role::of(&it.bytes)).collect();
+        put_behind_questions(ready, &mut roles, &mut self.moved);
+        // Where the session ends in that unit and nothing was called, a reply may have come behind its end.
+        if !roles.contains(&Role::End) || roles.contains(&Role::Call) {
+            put_before_what_followed(ready, &mut roles, &mut self.moved);
+        }
+    }
+}
+
+/// A reply whose time has fewer digits than that of its question may stand before it.
+fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
+    // The last first, so that they keep their own order.
+    for at in (0..roles.len()).rev() {
+        let Role::Reply(token) = &roles[at] else {
+            continue;
+        };
+        let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
+        let end = ready[at].time.map(|(_, end)| end);
+        let is_within = |it: &Message| it.time.is_some_and(|(time, _)| Some(time) < end);
+        let question = (at + 1..roles.len()).find(|it| asks(&roles[*it]) && is_within(&ready[*it]));
+        if let Some(to) = question
+            && !roles[..at].iter().any(asks)
+        {
+            roles[at..=to].rotate_left(1);
+            ready[at..=to].rotate_left(1);
+            moved.add(&ready[to]);
+        }
+    }
+}
+
+/// Puts replies before what they may have led to, behind their questions. They keep their own order.
+fn put_before_what_followed(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
+    let mut behind = 0;
+    for at in 0..roles.len() {
+        let Role::Reply(token) = &roles[at] else {
+            continue;
+        };
+        let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
+        let question = roles[..at].iter().rposition(asks);
+        let from = question.map_or(behind, |it| behind.max(it + 1));
+        let replied = ready[at].time.map(|(time, _)| time);
+        let led_to = |it: &usize| {
+            matches!(roles[*it], Role::State | Role::Call)
+                && ready[*it].time.is_some_and(|(_, end)| replied < Some(end))
+        };
+        let to = (from..at).find(led_to);
+        behind = to.unwrap_or(at) + 1;
+        if let Some(to) = to {
+            roles[to..=at].rotate_right(1);
+            ready[to..=at].rotate_right(1);
+            moved.add(&ready[to]);
+        }
+    }
+}
+
+impl Frames for Units<'_> {
+    fn next(&mut self, into: &mut Message) -> io::Result<bool> {
+        if self.ready.is_empty() {
+            self.fill();
+        }
+        match self.ready.pop_front() {
+            Some(message) => self.spare = std::mem::replace(into, message),
+            None => return self.damage.take().map_or(Ok(false), Err),
+        }
+        Ok(true)
+    }
+
+    fn line(&self) -> u64 {
+        self.frames.line()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.frames.bytes()
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        self.frames.left_out()
+    }
+
+    fn order_open(&self) -> Option<String> {
+        let Moved {
+            count,
+            first: (line, is_second),
+        } = self.moved;
+        let of = if is_second { " of their file" } else { "" };
+        (count > 0).then(|| format!(
+            "{count} replies have the same time as events around them, as finely as that is written, first on line {line}{of}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times"
+        ))
+    }
+}
