@@ -147,6 +147,16 @@ const CHANGES: &[(&str, &str, &str)] = &[
         "AQL-2.1-2 Changed {Words}",
     ),
     // The letters stay, the signs do not.
+    (
+        "token **MUST**",
+        "token **must**",
+        "AQL-2.1-1 Changed {Signs}",
+    ),
+    (
+        "TOKEN_EXPIRED",
+        "token_expired",
+        "AQL-2.2-3 Changed {Signs}",
+    ),
     ("now > end", "now >= end", "AQL-2.2-3 Changed {Signs}"),
     ("given || 30", "given ?? 30", "AQL-2.3-1 Changed {Signs}"),
     (

@@ -253,10 +253,22 @@ impl Copy {
         letters
     }
 
-    /// A hash of the signs among and around these letters that mean something, each with its place; 0 where there are none.
+    /// Whether a letter is one of several capitals, as in `MUST` and `TOKEN_EXPIRED`: that they are capitals means something.
+    fn is_shouted(&self, letter: usize) -> bool {
+        let is_capital = |letter: usize| self.char(letter).is_some_and(char::is_uppercase);
+        let follows =
+            |letter: usize| is_capital(letter) && matches!(self.between(letter), "" | "_");
+        is_capital(letter)
+            && (letter > 0 && is_capital(letter - 1) && follows(letter) || follows(letter + 1))
+    }
+
+    /// A hash of the signs among and around these letters that mean something, and of words in capitals, each with its place; 0 where there
+    /// are none.
     pub(super) fn signs(&self, range: &Range<usize>) -> u32 {
         let mut hash = 0;
         for letter in range.start..=range.end {
+            let offset = u64::try_from(letter - range.start).unwrap_or_default();
+            let mut add = |sign| hash = append((times(hash, BASE) + offset) % PRIME, sign);
             let between = self.between(letter);
             // What is directly before a word belongs to it, as in `!stored` and `"^a"`; the rest to what is before.
             let mut ends = between.char_indices().rev();
@@ -272,9 +284,11 @@ impl Copy {
             for (at, sign) in between[part.clone()].char_indices() {
                 let at = self.end(letter) + part.start + at;
                 if self.means(at, sign, is_inner) {
-                    let offset = u64::try_from(letter - range.start).unwrap_or_default();
-                    hash = append((times(hash, BASE) + offset) % PRIME, sign);
+                    add(sign);
                 }
+            }
+            if letter < range.end && self.is_shouted(letter) {
+                add('A');
             }
         }
         u32::try_from(hash & u64::from(u32::MAX)).unwrap_or_default()
