@@ -626,7 +626,7 @@ fn a_clause_stands_beside_its_passage_with_what_has_become_of_it() {
         (
             "AAEP-6.3.4-4",
             "changed",
-            "(other signs between the same letters)",
+            "(the same letters with other signs or capitals)",
         ),
         ("AAEP-6.9-5", "lost", "lost: its section is gone"),
         ("PA-5", "absent", "not compared"),

@@ -42,6 +42,12 @@ pub(super) fn run(
 pub(crate) fn compared(clauses: &[&'static Clause], copy: &Path) -> miette::Result<Compared> {
     let copies = read(copy)?;
     let compared = passages::rows().compare(clauses, &copies);
+    if let (true, Some(clause)) = (compared.clauses.is_empty(), clauses.first()) {
+        return Err(miette::miette!(
+            "{} was read from no passage of a document: the facts of the wire are put together from several",
+            clause.id
+        ));
+    }
     if compared.count(State::Absent) == compared.clauses.len() {
         return Err(miette::miette!(
             help = "it has to hold the text itself, as Markdown, plain text or JSON",
@@ -178,7 +184,7 @@ fn in_words(why: Why) -> &'static str {
     match why {
         Why::Words => "other words",
         Why::Added => "new text in its sentence",
-        Why::Signs => "other signs between the same letters",
+        Why::Signs => "the same letters with other signs or capitals",
     }
 }
 
