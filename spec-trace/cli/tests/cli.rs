@@ -651,13 +651,14 @@ fn worth_is_a_page_that_loads_nothing_and_a_table_that_fits() {
 /// What there is not is refused, before anything is searched.
 #[test]
 fn worth_refuses_a_guarantee_that_there_is_not() {
-    let unknown = format!("AAEP-6.9-{}", 22);
+    let near = "AAEP-6.9-2";
+    let unknown = format!("{near}2");
     countersign()
         .args(["worth", "aaep", "--guarantee", &unknown])
         .assert()
         .code(2)
         .stderr(contains(format!(
-            "no guarantee that breaks states `{unknown}`; did you mean AAEP-6.9-2"
+            "no guarantee that breaks states `{unknown}`; did you mean {near}"
         )))
         .stderr(contains("6.3.4-3 a used token has no effect"));
 }
