@@ -280,8 +280,14 @@ impl Resolution {
             announces: Announces::Any,
             tool: None,
         });
-        self.release(&concerned.candidates, confirmations);
+        let is_certain = matches!(concerned.relation, Relation::Same(_));
+        let released = self.release(&concerned.candidates, is_certain, confirmations);
         let useful = self.assign(number, confirmations);
+        for call in released {
+            if !self.assign(call, confirmations) {
+                self.calls.remove(call);
+            }
+        }
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {
             self.calls.remove(number);
@@ -294,20 +300,30 @@ impl Resolution {
         }
     }
 
-    /// A call that is kept for a question and came before its acceptance makes room for one that came behind it.
-    fn release(&mut self, candidates: &[usize], confirmations: &Confirmations) {
+    /// A call that is kept for a question and came before its acceptance makes room for one that came behind it, and one that nothing but
+    /// its place ties to it for one with its id (AAEP-A.4-3).
+    fn release(
+        &mut self,
+        candidates: &[usize],
+        is_certain: bool,
+        confirmations: &Confirmations,
+    ) -> Vec<usize> {
+        let mut released = Vec::new();
         for question in candidates {
-            let holder = self.used.left_of(*question);
-            let Some(call) =
-                holder.filter(|it| self.calls[*it].came_too_early(confirmations.kept(*question)))
-            else {
-                continue;
+            let makes_room = |it: &usize| {
+                let call = &self.calls[*it];
+                let is_tied = matches!(call.relation, Relation::Same(_));
+                is_certain && !is_tied || call.came_too_early(confirmations.kept(*question))
             };
-            self.used.forget(*question);
-            if !self.assign(call, confirmations) {
-                self.calls.remove(call);
+            if self
+                .used
+                .left_of(*question)
+                .is_some_and(|it| makes_room(&it))
+            {
+                released.extend(self.used.forget(*question));
             }
         }
+        released
     }
 
     /// Assigns a call to a question that it may have come of.

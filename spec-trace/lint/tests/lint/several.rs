@@ -581,6 +581,30 @@ fn a_call_before_the_acceptance_does_not_pay_for_it() {
     assert!(!is_open(&report, "AAEP-6.1-1", ""));
 }
 
+/// AAEP-A.4-3, AAEP-6.1-4: other work without an id, between the acceptance and the call with the question's own id.
+#[test]
+fn the_call_with_the_id_of_the_question_comes_of_it_whatever_came_before() {
+    let work =
+        json!({"irreversible": false, "risk_level": "low", "tool": "read", "tool_call_id": null});
+    let completed = json!({"tool": "read", "status": "success"});
+    for own in [json!({}), reversible()] {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        let stream = stream.asked("call_1", json!({}));
+        let stream = stream.reply("call_1", "accept", json!({}), json!({"sender": "known"}));
+        let stream = stream.state("awaiting_input", "calling_tool");
+        let stream = stream
+            .call("", work.clone())
+            .event("tool.completed", completed.clone());
+        let without = stream.clone().state("calling_tool", "thinking").ends();
+        assert_eq!(places(&without.violations), []);
+        let report = stream
+            .call("call_1", own)
+            .completed("call_1", "success")
+            .ends();
+        assert_eq!(places(&report.violations), []);
+    }
+}
+
 /// AAEP-A.4-3: of several calls while questions are open and several behind their acceptance, the later ones count.
 #[test]
 fn calls_behind_the_acceptances_are_counted_and_not_those_before() {
