@@ -50,7 +50,7 @@ use ahead::Read;
 use envelope::{NoMessage, Opened, Places, is_text, may_be_extension, may_be_ours};
 use place::Here;
 use record::{Fault, Record};
-use report::{LintReport, NotJudged};
+use report::LintReport;
 use selection::Selection;
 use stream::{Linter, Settings};
 
@@ -113,21 +113,9 @@ impl Numbered {
     /// The report with lines of the file; `replies` is the name of a file that was joined to it.
     pub fn told(self, replies: &str) -> LintReport {
         let Self { mut report, places } = self;
-        if let Some(mut places) = places {
+        if let Some(places) = places {
             report.tell_places(&places, replies);
-            let left_out = places.left_out.into_iter().map(|reason| NotJudged {
-                clause: "AAEP-EV-1",
-                reason,
-                owed: false,
-            });
-            report.not_judged.extend(left_out);
-            let reason = places.order_open.take();
-            // AAEP-EV-3, AAEP-6.1-1: within its last digit a time does not say whether a reply came before what it led to.
-            report.not_judged.extend(reason.map(|reason| NotJudged {
-                clause: "AAEP-6.1-1",
-                reason,
-                owed: false,
-            }));
+            report.not_judged.extend(places.not_judged);
         }
         report
     }

@@ -19,6 +19,7 @@ use super::sse::Sse;
 use super::strings::text_into;
 use super::values::{Values, part};
 use super::{Boxed, Envelope, Frames, Input, Message, detect};
+use crate::report::NotJudged;
 use crate::surrogates;
 use crate::time::Timestamp;
 
@@ -463,7 +464,7 @@ impl<R: BufRead> Frames for Har<R> {
         self.entries.bytes()
     }
 
-    fn left_out(&self) -> Vec<String> {
+    fn not_judged(&self) -> Vec<NotJudged> {
         let unread = "hold what looks like events, and are neither streams nor JSON events";
         let without_body =
             "are event streams without a body, as browsers keep those of EventSource";
@@ -471,6 +472,12 @@ impl<R: BufRead> Frames for Har<R> {
             self.unread.told(unread),
             self.without_body.told(without_body),
         ];
-        told.into_iter().flatten().collect()
+        let told = told.into_iter().flatten();
+        told.map(|reason| NotJudged {
+            clause: "AAEP-EV-1",
+            reason,
+            owed: false,
+        })
+        .collect()
     }
 }

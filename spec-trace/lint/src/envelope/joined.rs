@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::values::{part, parts};
 use super::{Boxed, Frames, Message};
+use crate::report::NotJudged;
 use crate::time::Timestamp;
 
 /// When the message of a record was received, else sent, and the end of the unit of the last digit of that. Nothing where a
@@ -112,7 +113,7 @@ impl Frames for Joined<'_> {
         self.events.frames.bytes()
     }
 
-    fn left_out(&self) -> Vec<String> {
-        self.events.frames.left_out()
+    fn not_judged(&self) -> Vec<NotJudged> {
+        self.events.frames.not_judged()
     }
 }

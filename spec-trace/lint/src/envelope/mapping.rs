@@ -12,6 +12,7 @@ use super::logs::take_begun;
 use super::values::part;
 use super::{Envelope, Frames, Message, strings};
 use crate::lines::LONGEST_LINE;
+use crate::report::NotJudged;
 use crate::rows::{Cell, Columns};
 
 /// The types of replies.
@@ -466,16 +467,12 @@ impl<F: Frames> Frames for Mapped<F> {
         self.frames.line()
     }
 
-    fn order_open(&self) -> Option<String> {
-        self.frames.order_open()
-    }
-
     fn bytes(&self) -> u64 {
         self.frames.bytes()
     }
 
-    fn left_out(&self) -> Vec<String> {
-        self.frames.left_out()
+    fn not_judged(&self) -> Vec<NotJudged> {
+        self.frames.not_judged()
     }
 }
 

@@ -24,6 +24,7 @@ pub use places::Places;
 
 use crate::lines::{LONGEST_LINE, Line, Lines, Records};
 use crate::place::Shift;
+use crate::report::NotJudged;
 use crate::time::Timestamp;
 use har::Har;
 use joined::Joined;
@@ -153,14 +154,9 @@ pub(crate) trait Frames {
     /// How many bytes were taken.
     fn bytes(&self) -> u64;
 
-    /// What was passed over although messages may stand in it, each in words.
-    fn left_out(&self) -> Vec<String> {
+    /// What cannot be judged for the sake of the envelope: what was passed over, and an order that is open.
+    fn not_judged(&self) -> Vec<NotJudged> {
         Vec::new()
-    }
-
-    /// That the order of messages is open, in words, where it is.
-    fn order_open(&self) -> Option<String> {
-        None
     }
 }
 
@@ -179,12 +175,8 @@ impl Frames for Boxed<'_> {
         (**self).bytes()
     }
 
-    fn left_out(&self) -> Vec<String> {
-        (**self).left_out()
-    }
-
-    fn order_open(&self) -> Option<String> {
-        (**self).order_open()
+    fn not_judged(&self) -> Vec<NotJudged> {
+        (**self).not_judged()
     }
 }
 
@@ -403,8 +395,7 @@ impl<'a> Messages<'a> {
 
     /// Where the messages stand that were handed out.
     pub(crate) fn into_places(mut self) -> Places {
-        self.places.left_out = self.frames.left_out();
-        self.places.order_open = self.frames.order_open();
+        self.places.not_judged = self.frames.not_judged();
         self.places
     }
 }

@@ -1,5 +1,7 @@
 //! Where each message of a file stands, for as many as there are: monitors count messages, and people want lines.
 
+use crate::report::NotJudged;
+
 /// How many messages lie between two marks.
 const STEP: usize = 1 << 10;
 
@@ -11,10 +13,8 @@ pub struct Places {
     marks: Vec<(usize, i64)>,
     count: usize,
     last: i64,
-    /// What was passed over although messages may stand in it, each in words.
-    pub(crate) left_out: Vec<String>,
-    /// That the order of messages is open, in words.
-    pub(crate) order_open: Option<String>,
+    /// What cannot be judged for the sake of the envelope.
+    pub(crate) not_judged: Vec<NotJudged>,
 }
 
 impl Places {

@@ -11,6 +11,7 @@ use memchr::memmem;
 use super::values::parts;
 use super::{Boxed, Frames, Message};
 use crate::lines::LONGEST_LINE;
+use crate::report::NotJudged;
 
 /// How many messages of one unit are held at most. Behind them the order begins anew with what is read.
 const MOST_HELD: usize = 1024;
@@ -224,18 +225,21 @@ impl Frames for Units<'_> {
         self.frames.bytes()
     }
 
-    fn left_out(&self) -> Vec<String> {
-        self.frames.left_out()
-    }
-
-    fn order_open(&self) -> Option<String> {
+    fn not_judged(&self) -> Vec<NotJudged> {
+        let mut all = self.frames.not_judged();
         let Moved {
             count,
             first: (line, is_second),
         } = self.moved;
         let of = if is_second { " of their file" } else { "" };
-        (count > 0).then(|| format!(
-            "{count} replies have the same time as events around them, as finely as that is written, first on line {line}{of}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times"
-        ))
+        // AAEP-EV-3, AAEP-6.1-1: within its last digit a time does not say whether a reply came before what it led to.
+        all.extend((count > 0).then(|| NotJudged {
+            clause: "AAEP-6.1-1",
+            reason: format!(
+                "{count} replies have the same time as events around them, as finely as that is written, first on line {line}{of}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times"
+            ),
+            owed: false,
+        }));
+        all
     }
 }
