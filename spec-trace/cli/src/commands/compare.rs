@@ -1,7 +1,6 @@
 //! `countersign compare`: two settings of a text beside each other, and what changes between them.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::thread;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
@@ -349,14 +348,15 @@ fn vectors_text(all: usize, changed: &[Changed]) -> String {
         let said = format!("{} under a, {} under b: {clauses}", a.name(), b.name());
         text += &hanging(&format!("  {}  ", it.file), &said);
     }
-    if changed.len() > NAMED {
-        let _ = writeln!(
-            text,
-            "  and {} more (--format json names them)",
-            changed.len() - NAMED
-        );
+    text + &and_more(changed.len(), NAMED)
+}
+
+/// How many vectors are not named, where not all are.
+pub(crate) fn and_more(all: usize, named: usize) -> String {
+    match all.saturating_sub(named) {
+        0 => String::new(),
+        more => format!("  and {more} more (--format json names them)\n"),
     }
-    text
 }
 
 /// The same with the setting whose party can have the run, so that whoever draws it needs nothing else.

@@ -4,13 +4,13 @@
 //! nothing depends on. What changes is what is required or forbidden, with the members that matter.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use countersign_conform::suite::vectors::{Pattern, Vector, VectorStep};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::commands::clauses::hanging;
+use crate::commands::compare::and_more;
 use crate::show::words::{printable, shortened};
 
 /// A file whose run has other demands.
@@ -161,14 +161,7 @@ pub fn text(changed: &[Changed]) -> String {
             }
         }
     }
-    if changed.len() > TOLD {
-        let _ = writeln!(
-            text,
-            "  and {} more (--format json names them)",
-            changed.len() - TOLD
-        );
-    }
-    text
+    text + &and_more(changed.len(), TOLD)
 }
 
 impl Changed {
