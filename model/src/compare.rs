@@ -10,7 +10,7 @@ use std::hash::Hash;
 use std::mem;
 
 use crate::checker::{StepText, describe_run};
-use crate::departures::{Departure, needed};
+use crate::departures::{Departure, departures, needed, without};
 use crate::judge::Finding;
 use crate::judged::{CallTold, InSearch as _, Limit, Told};
 use crate::lookup::Lookup;
@@ -76,9 +76,43 @@ pub fn apart<T: Modelled>(
     }
 }
 
+/// The same by each thing in which the other differs and that the run found does not need, unless there is but one: the shortest run
+/// that no party can have that has this of the other, nor any of the other.
+pub fn apart_by_each<T: Modelled>(
+    leader: &Specification<T>,
+    other: &Specification<T>,
+    found: &Compared,
+    limit: Limit,
+    mut progress: impl FnMut(usize),
+) -> Vec<(Departure, Compared)> {
+    let (leader, other) = (leader.literal(), other.literal());
+    let mut rest = departures(&leader, &other);
+    if rest.len() < 2 {
+        return Vec::new();
+    }
+    if let Some(difference) = &found.difference {
+        rest.retain(|it| !difference.needs.contains(it));
+    }
+    let by_it = |it: Departure| {
+        let with_it = without(&leader, &other, &it).literal();
+        let mut search = Search::new(&leader, &with_it, false);
+        search.whole = &other;
+        let mut compared = search.go(limit, &mut progress);
+        if compared.difference.is_none() && leader.reading != with_it.reading {
+            let mut search = Search::new(&leader, &with_it, true);
+            search.whole = &other;
+            compared = search.go(limit, &mut progress);
+        }
+        (it, compared)
+    };
+    rest.into_iter().map(by_it).collect()
+}
+
 struct Search<'a, T: Modelled> {
     leader: &'a Specification<T>,
     other: &'a Specification<T>,
+    /// The other with all in which it differs, where the one above has not all of it.
+    whole: &'a Specification<T>,
     /// Whether what may come out besides is looked at, too.
     besides: bool,
     places: Vec<Place<T>>,
@@ -104,6 +138,7 @@ impl<'a, T: Modelled> Search<'a, T> {
         Self {
             leader,
             other,
+            whole: other,
             besides,
             reached,
             places: vec![start],
@@ -164,8 +199,11 @@ impl<'a, T: Modelled> Search<'a, T> {
             let judged = judge.as_mut().zip(taken.told);
             let is_wrong = judged.is_some_and(|(judge, told)| !judge.is_told(told).is_empty());
             if others.is_empty() && is_wrong {
-                found = Some(self.differs(from, action, None));
-                break;
+                if self.is_apart_from_whole(from, action, None) {
+                    found = Some(self.differs(from, action, None));
+                    break;
+                }
+                continue;
             }
             if others.is_empty() {
                 if judge.is_none() {
@@ -182,8 +220,11 @@ impl<'a, T: Modelled> Search<'a, T> {
                     if !others.is_empty() {
                         judge = None;
                     } else if judge.is_none() {
-                        found = Some(self.differs(from, action, None));
-                        break;
+                        if self.is_apart_from_whole(from, action, None) {
+                            found = Some(self.differs(from, action, None));
+                            break;
+                        }
+                        continue;
                     }
                 }
                 if others.is_empty() {
@@ -194,8 +235,11 @@ impl<'a, T: Modelled> Search<'a, T> {
                 }
             } else if let Some(besides) = seen.and_then(|_| self.comes_besides(from, action)) {
                 if self.allows(from, action, Some(besides)).is_none() {
-                    found = Some(self.differs(from, action, Some(besides)));
-                    break;
+                    if self.is_apart_from_whole(from, action, Some(besides)) {
+                        found = Some(self.differs(from, action, Some(besides)));
+                        break;
+                    }
+                    continue;
                 }
                 if self.allowed.is_none() {
                     self.allowed = Some(self.differs(from, action, Some(besides)));
@@ -264,18 +308,23 @@ impl<'a, T: Modelled> Search<'a, T> {
 
     /// The judge of the other, if it allows that this comes of the last step, however its own party does. Which rules it is held to the
     /// judge does not say, nor how far the world goes.
-    fn allows(
+    fn allows(&self, from: usize, action: T::Action, told: Option<Told<T>>) -> Option<T::Judge> {
+        self.allowed_by(self.other, from, action, told)
+    }
+
+    fn allowed_by(
         &self,
+        other: &Specification<T>,
         from: usize,
         action: T::Action,
         told: Option<Told<T>>,
     ) -> Option<T::Judge> {
-        if self.leader.rules != self.other.rules || self.leader.reading == self.other.reading {
+        if self.leader.rules != other.rules || self.leader.reading == other.reading {
             return None;
         }
         let run = self.run_to(from, action);
         let (_, before) = run.split_last()?;
-        let (mut judge, mut state) = (T::judge(self.other), self.leader.start());
+        let (mut judge, mut state) = (T::judge(other), self.leader.start());
         for &action in before {
             let taken = T::take(self.leader, &state, action, 0)?;
             if let Some(told) = taken.told {
@@ -287,11 +336,45 @@ impl<'a, T: Modelled> Search<'a, T> {
         findings.is_none_or(|it| it.is_empty()).then_some(judge)
     }
 
+    /// Whether the other with all in which it differs cannot have the run either.
+    fn is_apart_from_whole(
+        &self,
+        from: usize,
+        action: T::Action,
+        besides: Option<Told<T>>,
+    ) -> bool {
+        if std::ptr::eq(self.whole, self.other) {
+            return true;
+        }
+        let run = self.run_to(from, action);
+        let last = || {
+            let (last, before) = run.split_last()?;
+            let mut before = before.iter();
+            let state = before.try_fold(self.leader.start(), |state, &action| {
+                self.leader.take(&state, action)
+            })?;
+            T::take(self.leader, &state, *last, 0)?.told
+        };
+        let told = besides.or_else(last);
+        if self.allowed_by(self.whole, from, action, told).is_some() {
+            return false;
+        }
+        match besides {
+            None => {
+                let worlds = Worlds::of(self.whole, &run).after(&seen_of(self.leader, &run));
+                worlds.is_some_and(|it| it.is_empty())
+            }
+            Some(told) => !puts_out_besides(self.whole, &run, told),
+        }
+    }
+
     fn differs(&self, from: usize, action: T::Action, besides: Option<Told<T>>) -> Difference {
         let run = self.run_to(from, action);
         let seen = seen_of(self.leader, &run);
         let can_be = |model: &Specification<T>| match besides {
-            None => Worlds::of(model, &run).after(&seen).is_some_and(|it| !it.is_empty()),
+            None => Worlds::of(model, &run)
+                .after(&seen)
+                .is_some_and(|it| !it.is_empty()),
             Some(told) => puts_out_besides(model, &run, told),
         };
         Difference {
@@ -304,8 +387,8 @@ impl<'a, T: Modelled> Search<'a, T> {
     /// What comes of the same step of the other.
     fn instead(&self, from: usize, action: T::Action) -> Option<StepText> {
         let state = self.places[from].others.first()?;
-        T::take(self.other, state, action, 0)?;
-        Some(self.other.in_words(state, action))
+        T::take(self.whole, state, action, 0)?;
+        Some(self.whole.in_words(state, action))
     }
 
     fn run_to(&self, mut from: usize, last: T::Action) -> Vec<T::Action> {

@@ -31,8 +31,8 @@ mod validate;
 pub mod words;
 
 use crate::checker::StepText;
-use crate::judged::CallTold as _;
 use crate::judge::Name;
+use crate::judged::CallTold as _;
 use crate::numbers::Number;
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification, Taken};

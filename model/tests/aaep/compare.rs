@@ -73,7 +73,10 @@ fn a_reply_in_the_name_of_another_tells_aaep_6_3_4_5() {
 /// AAEP-A.3-1: a tool was invoked, and its session is cancelled, or completed. Whoever completes more than is wanted does nothing wrong.
 #[test]
 fn what_a_session_leaves_open_at_its_end_tells_aaep_a_3_1() {
-    let (always, never) = ("session-end-completes=always", "session-end-completes=never");
+    let (always, never) = (
+        "session-end-completes=always",
+        "session-end-completes=never",
+    );
     assert_eq!(shortest(always), [None, Some((5, true))]);
     assert_eq!(allowed_by_both(always), [Some((5, true)), None]);
     assert_eq!(shortest(never), [Some((6, true)), None]);

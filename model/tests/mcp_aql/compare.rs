@@ -35,8 +35,7 @@ fn a_changed_number_is_told_in_both_directions_aql_5_1_1() {
 /// AQL-5.4-2: a restart that loses the tokens looks alike in both, so that more has to be asked behind it.
 #[test]
 fn what_a_restart_leaves_tells_aql_5_4_2() {
-    let [goes_on, ends] =
-        both_ways::<McpAqlProtocol>(&small(), &by("restarted-session=ends"));
+    let [goes_on, ends] = both_ways::<McpAqlProtocol>(&small(), &by("restarted-session=ends"));
     assert_eq!(told(&goes_on), Some((4, true)));
     let difference = goes_on.difference.as_ref().expect("a run");
     let place = (What::Reading, "restarted-session");
