@@ -151,8 +151,8 @@ impl Verdict {
 }
 
 /// A vector of which the parties of the two settings do not come to the same.
-struct Changed {
-    file: String,
+pub(super) struct Changed {
+    pub(super) file: String,
     verdicts: [Verdict; 2],
 }
 
@@ -242,16 +242,7 @@ fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification
     let [a, b] = settings;
     let (mut a, mut b) = (a.model::<T>()?, b.model::<T>()?);
     if settings.iter().all(|it| it.bounds.is_none()) {
-        let left_out = a.rules.left_out().chain(b.rules.left_out());
-        let read = T::PLACES.iter().filter(|place| {
-            let [a, b] = [&a, &b].map(|it| taken(place.choices, &it.reading));
-            a != b
-        });
-        let read = read.map(|place| place.with);
-        let with = left_out.map(|guard| guard.row().with).chain(read);
-        for with in with.collect::<Vec<_>>() {
-            (a, b) = (a.showing(with), b.showing(with));
-        }
+        [a, b] = showing([a, b]);
     }
     let is_same =
         a.rules == b.rules && a.reading == b.reading && written(a.bounds) == written(b.bounds);
@@ -261,6 +252,21 @@ fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification
         ));
     }
     Ok([a, b])
+}
+
+/// The two within bounds that show what they differ in.
+pub(super) fn showing<T: Modelled>([mut a, mut b]: [Specification<T>; 2]) -> [Specification<T>; 2] {
+    let left_out = a.rules.left_out().chain(b.rules.left_out());
+    let read = T::PLACES.iter().filter(|place| {
+        let [a, b] = [&a, &b].map(|it| taken(place.choices, &it.reading));
+        a != b
+    });
+    let read = read.map(|place| place.with);
+    let with = left_out.map(|guard| guard.row().with).chain(read);
+    for with in with.collect::<Vec<_>>() {
+        (a, b) = (a.showing(with), b.showing(with));
+    }
+    [a, b]
 }
 
 /// A run that only one of two can have, in words.
@@ -395,11 +401,21 @@ fn guarantees_text(broken: &[Broken; 2], numbers: &[Vec<Departure>; 2]) -> Strin
 const NAMED: usize = 5;
 
 fn vectors_text(all: usize, changed: &[Changed]) -> String {
-    let mut text = format!("\n{} of {all} vectors change\n", changed.len());
+    let head = format!("\n{} of {all} vectors change\n", changed.len());
+    head + &named_text(changed, ["a", "b"])
+}
+
+/// The first of them, with what a party of each setting comes to.
+pub(super) fn named_text(changed: &[Changed], settings: [&str; 2]) -> String {
+    let mut text = String::new();
     for it in changed.iter().take(NAMED) {
-        let [a, b] = &it.verdicts;
+        let ([a, b], [one, other]) = (&it.verdicts, settings);
         let clauses = it.clauses().into_iter().collect::<Vec<_>>().join(", ");
-        let said = format!("{} under a, {} under b: {clauses}", a.name(), b.name());
+        let said = format!(
+            "{} under {one}, {} under {other}: {clauses}",
+            a.name(),
+            b.name()
+        );
         text += &hanging(&format!("  {}  ", it.file), &said);
     }
     text + &and_more(changed.len(), NAMED)
@@ -465,7 +481,7 @@ fn guarantee_json(property: &PropertyVerdict) -> Value {
     })
 }
 
-fn changed_json(changed: &Changed) -> Value {
+pub(super) fn changed_json(changed: &Changed) -> Value {
     let [a, b] = &changed.verdicts;
     json!({ "file": changed.file, "a": a.name(), "b": b.name(), "clauses": changed.clauses() })
 }
@@ -483,7 +499,7 @@ impl Changed {
 }
 
 /// How many vectors there are, and those that change between the two.
-fn vectors<D: Answering>(a: &ModelOf<D>, b: &ModelOf<D>) -> (usize, Vec<Changed>) {
+pub(super) fn vectors<D: Answering>(a: &ModelOf<D>, b: &ModelOf<D>) -> (usize, Vec<Changed>) {
     let name = <D::Model as Modelled>::NAME;
     let progress = Progress::counting(&format!("{name}: playing the suite"), "runs");
     let [of_a, of_b] = at_once([a, b], |model| {
