@@ -274,8 +274,12 @@ fn reference<D: Answering>(
         .changed()
         .map(|(name, value)| format!("{name}={value}"));
     let readings = readings.filter(has_setting);
+    let signs = changes
+        .changed()
+        .any(|it| it == ("token-storage", "signed"));
     let arguments = serve
         .into_iter()
+        .chain(signs.then(|| "--signed".to_owned()))
         .chain(readings.flat_map(|it| ["--reading".to_owned(), it]));
     let command = [program.into_os_string()].into_iter();
     let command = command.chain(arguments.map(Into::into));

@@ -154,7 +154,7 @@ pub fn text(changed: &[Changed], by: &str) -> String {
     let mut text = match other.len() {
         0 => hanging(
             "  ",
-            "what they require and forbid is as by the text as it stands",
+            "they require and forbid what those of the text as it stands do",
         ),
         1 => hanging(
             "  ",
@@ -167,11 +167,18 @@ pub fn text(changed: &[Changed], by: &str) -> String {
         }
     };
     text += &told(&mut other, TOLD);
-    let ends = cut.len() + also_cut;
-    if ends + left_out.len() > 0 {
+    let counts = [
+        (cut.len() + also_cut, "cut short"),
+        (left_out.len(), "left out"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<_> = counts
+        .map(|(count, how)| format!("{count} {how}"))
+        .collect();
+    if !counts.is_empty() {
         let said = format!(
-            "{ends} end before their run does, and {} are left out: from there on the answers of the reference are wrong by {by}, and the model does not take the run",
-            left_out.len()
+            "{}: the answers of the reference are wrong by {by}, and the model does not take the run from there on",
+            counts.join(" and ")
         );
         text += &hanging("  ", &said);
         text += &told(&mut [cut, left_out].concat(), TOLD);
