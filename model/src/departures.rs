@@ -39,8 +39,8 @@ impl Departure {
     /// Which it is: a rule by its name, else as `name=value`.
     pub fn in_words(&self) -> String {
         match self.what {
-            What::Lost => format!("without {}", self.name),
-            What::Kept => format!("with {}", self.name),
+            What::Lost => format!("leaving out {}", self.name),
+            What::Kept => format!("keeping {}", self.name),
             What::Reading | What::Number => self.assignment(),
         }
     }

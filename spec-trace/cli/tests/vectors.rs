@@ -567,6 +567,9 @@ fn replay_asks_for_the_runs_that_check_has_saved() {
         told.contains(&format!("{property}: does nothing wrong, ")),
         "{told}"
     );
+    let verdict =
+        "pending-action: holds: 0 of 2 done, 0 with something wrong, by the text as it stands\n";
+    assert!(told.ends_with(verdict), "{told}");
     let (told, _) = replay(&["--format", "json"], &saved, &[]);
     let told: Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(
