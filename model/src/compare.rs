@@ -209,13 +209,11 @@ impl<'a, T: Modelled> Search<'a, T> {
                 if judge.is_none() {
                     judge = self.allows(from, action, taken.told).map(Box::new);
                     if judge.is_none() || self.allowed.is_none() {
-                        match self.found_elsewhere(from, action) {
-                            Some(found) => others = found,
-                            None => {
-                                self.is_cut = true;
-                                continue;
-                            }
-                        }
+                        let Some(found) = self.found_elsewhere(from, action) else {
+                            self.is_cut = true;
+                            continue;
+                        };
+                        others = found;
                     }
                     if !others.is_empty() {
                         judge = None;

@@ -1,6 +1,7 @@
 //! `countersign compare`: two settings of a text beside each other, and what changes between them.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::thread;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
@@ -94,7 +95,7 @@ pub(super) fn both_ways<T: Modelled>(a: &Specification<T>, b: &Specification<T>)
     let progress = Progress::counting(&format!("{}: telling apart", T::NAME), "states");
     at_once([(a, b), (b, a)], |(leader, other)| {
         apart(leader, other, limit::<T>(), |states| {
-            progress.at(states as u64)
+            progress.at(states as u64);
         })
     })
 }
@@ -285,8 +286,9 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
         let mut text = format!("{head}: nothing that was found, in {how} within {within}\n");
         if let Some(allowed) = &compared.allowed {
             let count = steps(allowed.steps.len());
-            text += &format!(
-                "Allowed by both, and {other} does otherwise of itself   ({count}, the shortest)\n"
+            let _ = writeln!(
+                text,
+                "Allowed by both, and {other} does otherwise of itself   ({count}, the shortest)"
             );
             text += &marked(&allowed.steps, '·');
             text += &under(&format!("{other} of itself"), allowed);
