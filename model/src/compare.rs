@@ -3,13 +3,14 @@
 //! The one thing to know: parties are told apart by requests and outputs alone. The search goes breadth first over a state of the
 //! one that leads and the states in which the other can be after the same requests and outputs; what it finds counts only where
 //! no way of the other leads to the same, whatever the world around it has done in between ([`Worlds`]). Both are asked whatever
-//! either of them has something to offer for: a model offers what tells by its own reading and numbers.
+//! either of them has something to offer for: a model offers what tells by its own reading and numbers. A party does one thing where a
+//! text may leave it several: where both keep the same rules, a run is allowed by the other unless its judge finds something in it.
 
 use std::hash::Hash;
 use std::mem;
 
 use crate::checker::{StepText, describe_run};
-use crate::departures::{Departure, needed};
+use crate::departures::{Departure, departures, needed, without};
 use crate::judge::Finding;
 use crate::judged::{CallTold, InSearch as _, Limit, Told};
 use crate::lookup::Lookup;
@@ -32,6 +33,8 @@ pub struct Difference {
 pub struct Compared {
     /// The shortest run; none where none was found.
     pub difference: Option<Difference>,
+    /// Where none was found: the shortest run in which a party of the other does otherwise of itself, though it may do the same.
+    pub allowed: Option<Difference>,
     /// The longest runs of which every one was looked at, in steps.
     pub steps: usize,
     /// States of both together that differ, in these runs.
@@ -47,6 +50,8 @@ const MOST_WORLDS: usize = 20_000;
 struct Place<T: Modelled> {
     leader: T::State,
     others: Vec<T::State>,
+    /// Once the other may do the same and does otherwise: its judge, who was told all of it.
+    judge: Option<Box<T::Judge>>,
     origin: (usize, Option<T::Action>),
 }
 
@@ -64,15 +69,57 @@ pub fn apart<T: Modelled>(
     if compared.difference.is_some() || leader.reading == other.reading {
         return compared;
     }
-    Search::new(&leader, &other, true).go(limit, &mut progress)
+    let besides = Search::new(&leader, &other, true).go(limit, &mut progress);
+    Compared {
+        allowed: compared.allowed.filter(|_| besides.difference.is_none()),
+        ..besides
+    }
+}
+
+/// The same by each thing in which the other differs and that the run found does not need, unless there is but one: the shortest run
+/// that no party can have that has this of the other, nor any of the other.
+pub fn apart_by_each<T: Modelled>(
+    leader: &Specification<T>,
+    other: &Specification<T>,
+    found: &Compared,
+    limit: Limit,
+    mut progress: impl FnMut(usize),
+) -> Vec<(Departure, Compared)> {
+    let (leader, other) = (leader.literal(), other.literal());
+    let mut rest = departures(&leader, &other);
+    if rest.len() < 2 {
+        return Vec::new();
+    }
+    if let Some(difference) = &found.difference {
+        rest.retain(|it| !difference.needs.contains(it));
+    }
+    let by_it = |it: Departure| {
+        let with_it = without(&leader, &other, &it).literal();
+        let mut search = Search::new(&leader, &with_it, false);
+        search.whole = &other;
+        let mut compared = search.go(limit, &mut progress);
+        if compared.difference.is_none() && leader.reading != with_it.reading {
+            let mut search = Search::new(&leader, &with_it, true);
+            search.whole = &other;
+            compared = search.go(limit, &mut progress);
+        }
+        (it, compared)
+    };
+    rest.into_iter().map(by_it).collect()
 }
 
 struct Search<'a, T: Modelled> {
     leader: &'a Specification<T>,
     other: &'a Specification<T>,
+    /// The other with all in which it differs, where the one above has not all of it.
+    whole: &'a Specification<T>,
     /// Whether what may come out besides is looked at, too.
     besides: bool,
     places: Vec<Place<T>>,
+    /// The first run in which the other does otherwise and may do the same.
+    allowed: Option<Difference>,
+    /// Whether there was somewhere more that the world could have done than is looked at.
+    is_cut: bool,
     reached: Met,
     /// Kept for the room that it takes.
     actions: Vec<T::Action>,
@@ -83,16 +130,20 @@ impl<'a, T: Modelled> Search<'a, T> {
         let start = Place {
             leader: leader.start(),
             others: vec![other.start()],
+            judge: None,
             origin: (0, None),
         };
         let mut reached = Met(Lookup::new());
-        reached.is_new(&(start.leader, &start.others));
+        reached.is_new(&(start.leader, &start.others, &start.judge));
         Self {
             leader,
             other,
+            whole: other,
             besides,
             reached,
             places: vec![start],
+            allowed: None,
+            is_cut: false,
             actions: Vec::new(),
         }
     }
@@ -119,10 +170,11 @@ impl<'a, T: Modelled> Search<'a, T> {
 
     fn came_to(self, difference: Option<Difference>, steps: usize, exhaustive: bool) -> Compared {
         Compared {
+            allowed: self.allowed.filter(|_| difference.is_none()),
             difference,
             steps,
             states: self.places.len(),
-            exhaustive,
+            exhaustive: exhaustive && !self.is_cut,
         }
     }
 
@@ -143,22 +195,61 @@ impl<'a, T: Modelled> Search<'a, T> {
                 // What a party does unseen, the other need not do. What the world does, it must: else time would stand still for it.
                 others.clone_from(&self.places[from].others);
             }
-            let is_alone = others.is_empty();
-            if is_alone {
-                others = self.found_elsewhere(from, action);
+            let mut judge = self.places[from].judge.clone();
+            let judged = judge.as_mut().zip(taken.told);
+            let is_wrong = judged.is_some_and(|(judge, told)| !judge.is_told(told).is_empty());
+            if others.is_empty() && is_wrong {
+                if self.is_apart_from_whole(from, action, None) {
+                    found = Some(self.differs(from, action, None));
+                    break;
+                }
+                continue;
             }
-            let besides = seen.and_then(|_| self.comes_besides(from, action));
-            if others.is_empty() || besides.is_some() {
-                let besides = besides.filter(|_| !others.is_empty());
-                found = Some(self.differs(from, action, besides));
-                break;
+            if others.is_empty() {
+                if judge.is_none() {
+                    judge = self.allows(from, action, taken.told).map(Box::new);
+                    if judge.is_none() || self.allowed.is_none() {
+                        let Some(found) = self.found_elsewhere(from, action) else {
+                            self.is_cut = true;
+                            continue;
+                        };
+                        others = found;
+                    }
+                    if !others.is_empty() {
+                        judge = None;
+                    } else if judge.is_none() {
+                        if self.is_apart_from_whole(from, action, None) {
+                            found = Some(self.differs(from, action, None));
+                            break;
+                        }
+                        continue;
+                    }
+                }
+                if others.is_empty() {
+                    if self.allowed.is_none() {
+                        self.allowed = Some(self.differs(from, action, None));
+                    }
+                    others = self.forced(from, action);
+                }
+            } else if let Some(besides) = seen.and_then(|_| self.comes_besides(from, action)) {
+                if self.allows(from, action, Some(besides)).is_none() {
+                    if self.is_apart_from_whole(from, action, Some(besides)) {
+                        found = Some(self.differs(from, action, Some(besides)));
+                        break;
+                    }
+                    continue;
+                }
+                if self.allowed.is_none() {
+                    self.allowed = Some(self.differs(from, action, Some(besides)));
+                }
             }
             let leader = self.leader.reduced(&taken.next);
-            if self.reached.is_new(&(leader, &others)) {
+            if self.reached.is_new(&(leader, &others, &judge)) {
                 let origin = (from, Some(action));
                 self.places.push(Place {
                     leader,
                     others,
+                    judge,
                     origin,
                 });
             }
@@ -196,17 +287,92 @@ impl<'a, T: Modelled> Search<'a, T> {
         besides.find(|told| known.iter().all(|it| it.seen() != told.seen()))
     }
 
-    /// Where the other can be that has come to the same in some other way.
-    fn found_elsewhere(&self, from: usize, action: T::Action) -> Vec<T::State> {
+    /// Where the other can be that has come to the same in some other way; nothing where that would take too long to say.
+    fn found_elsewhere(&self, from: usize, action: T::Action) -> Option<Vec<T::State>> {
         let run = self.run_to(from, action);
         Worlds::of(self.other, &run).after(&seen_of(self.leader, &run))
+    }
+
+    /// Where the other is after this step, whatever it does upon it.
+    fn forced(&self, from: usize, action: T::Action) -> Vec<T::State> {
+        let others = &self.places[from].others;
+        let take = |state| self.other.take(state, action);
+        let forced: Vec<_> = others.iter().filter_map(take).collect();
+        if forced.is_empty() {
+            return others.clone();
+        }
+        forced
+    }
+
+    /// The judge of the other, if it allows that this comes of the last step, however its own party does. Which rules it is held to the
+    /// judge does not say, nor how far the world goes.
+    fn allows(&self, from: usize, action: T::Action, told: Option<Told<T>>) -> Option<T::Judge> {
+        self.allowed_by(self.other, from, action, told)
+    }
+
+    fn allowed_by(
+        &self,
+        other: &Specification<T>,
+        from: usize,
+        action: T::Action,
+        told: Option<Told<T>>,
+    ) -> Option<T::Judge> {
+        if self.leader.rules != other.rules || self.leader.reading == other.reading {
+            return None;
+        }
+        let run = self.run_to(from, action);
+        let (_, before) = run.split_last()?;
+        let (mut judge, mut state) = (T::judge(other), self.leader.start());
+        for &action in before {
+            let taken = T::take(self.leader, &state, action, 0)?;
+            if let Some(told) = taken.told {
+                judge.is_told(told);
+            }
+            state = self.leader.reduced(&taken.next);
+        }
+        let findings = told.map(|told| judge.is_told(told));
+        findings.is_none_or(|it| it.is_empty()).then_some(judge)
+    }
+
+    /// Whether the other with all in which it differs cannot have the run either.
+    fn is_apart_from_whole(
+        &self,
+        from: usize,
+        action: T::Action,
+        besides: Option<Told<T>>,
+    ) -> bool {
+        if std::ptr::eq(self.whole, self.other) {
+            return true;
+        }
+        let run = self.run_to(from, action);
+        let last = || {
+            let (last, before) = run.split_last()?;
+            let mut before = before.iter();
+            let state = before.try_fold(self.leader.start(), |state, &action| {
+                self.leader.take(&state, action)
+            })?;
+            T::take(self.leader, &state, *last, 0)?.told
+        };
+        let told = besides.or_else(last);
+        if self.allowed_by(self.whole, from, action, told).is_some() {
+            return false;
+        }
+        match besides {
+            None => {
+                let worlds = Worlds::of(self.whole, &run).after(&seen_of(self.leader, &run));
+                worlds.is_some_and(|it| it.is_empty())
+            }
+            Some(told) => !puts_out_besides(self.whole, &run, told),
+        }
     }
 
     fn differs(&self, from: usize, action: T::Action, besides: Option<Told<T>>) -> Difference {
         let run = self.run_to(from, action);
         let seen = seen_of(self.leader, &run);
         let can_be = |model: &Specification<T>| match besides {
-            None => !Worlds::of(model, &run).after(&seen).is_empty(),
+            None => Worlds::of(model, &run)
+                .after(&seen)
+                .is_some_and(|it| !it.is_empty()),
             Some(told) => puts_out_besides(model, &run, told),
         };
         Difference {
@@ -219,8 +385,8 @@ impl<'a, T: Modelled> Search<'a, T> {
     /// What comes of the same step of the other.
     fn instead(&self, from: usize, action: T::Action) -> Option<StepText> {
         let state = self.places[from].others.first()?;
-        T::take(self.other, state, action, 0)?;
-        Some(self.other.in_words(state, action))
+        T::take(self.whole, state, action, 0)?;
+        Some(self.whole.in_words(state, action))
     }
 
     fn run_to(&self, mut from: usize, last: T::Action) -> Vec<T::Action> {
@@ -284,6 +450,8 @@ struct Worlds<'a, T: Modelled> {
     /// The steps of the run that it may have: they are offered whatever the model offers by itself.
     run: &'a [T::Action],
     states: Vec<T::State>,
+    /// Whether there are more than are looked at.
+    is_cut: bool,
 }
 
 impl<'a, T: Modelled> Worlds<'a, T> {
@@ -292,15 +460,16 @@ impl<'a, T: Modelled> Worlds<'a, T> {
             states: vec![model.start()],
             model,
             run,
+            is_cut: false,
         }
     }
 
-    /// Those after which just this was seen.
-    fn after(mut self, seen: &[Told<T>]) -> Vec<T::State> {
+    /// Those after which just this was seen; nothing where none was met, and not all were looked at.
+    fn after(mut self, seen: &[Told<T>]) -> Option<Vec<T::State>> {
         for told in seen {
             self.take(told);
         }
-        self.states
+        (!self.states.is_empty() || !self.is_cut).then_some(self.states)
     }
 
     /// Goes on with what is seen next, and all that may go unseen before it.
@@ -331,6 +500,7 @@ impl<'a, T: Modelled> Worlds<'a, T> {
                 }
             }
         }
+        self.is_cut |= from < open.len();
     }
 }
 

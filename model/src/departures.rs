@@ -36,6 +36,15 @@ pub struct Departure {
 }
 
 impl Departure {
+    /// Which it is: a rule by its name, else as `name=value`.
+    pub fn in_words(&self) -> String {
+        match self.what {
+            What::Lost => format!("leaving out {}", self.name),
+            What::Kept => format!("keeping {}", self.name),
+            What::Reading | What::Number => self.assignment(),
+        }
+    }
+
     /// As `name=value`.
     pub fn assignment(&self) -> String {
         format!("{}={}", self.name, self.value)
@@ -87,7 +96,7 @@ pub fn departures<T: Modelled>(
 }
 
 /// The setting with this one thing as in the other.
-fn without<T: Modelled>(
+pub(crate) fn without<T: Modelled>(
     model: &Specification<T>,
     other: &Specification<T>,
     departure: &Departure,

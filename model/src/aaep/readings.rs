@@ -402,7 +402,7 @@ pub static PLACES: [Place; 19] = [
     Place {
         name: "session-end-cancels",
         clauses: &["AAEP-6.8-2", "AAEP-A.1-3"],
-        question: "Which ends of a session cancel its pending confirmations?",
+        question: "A session is completed or errored with a confirmation pending: is that cancelled, as where the session is?",
         with: None,
         open: true,
         choices: &[
@@ -442,7 +442,7 @@ pub static PLACES: [Place; 19] = [
     Place {
         name: "courtesy-notice",
         clauses: &["AAEP-6.3.4-9", "AAEP-6.3.5-2"],
-        question: "May a late duplicate be answered with a notice that the confirmation was resolved?",
+        question: "A reply comes behind the resolution, by another reply or by the default: may it be answered with a notice of that?",
         with: None,
         open: true,
         choices: &[
@@ -460,7 +460,7 @@ pub static PLACES: [Place; 19] = [
     Place {
         name: "incapable-subscriptions",
         clauses: &["AAEP-6.7-1", "AAEP-6.1-1", "AAEP-EV-16"],
-        question: "A subscription cannot reply: is it asked, and does a confirmation wait where no subscription can?",
+        question: "A subscription cannot reply: is it asked, and does a confirmation wait where none is open that can?",
         with: None,
         open: true,
         choices: &[

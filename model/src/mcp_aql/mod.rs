@@ -32,6 +32,7 @@ pub mod words;
 
 use crate::checker::StepText;
 use crate::judge::Name;
+use crate::judged::CallTold as _;
 use crate::numbers::Number;
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification, Taken};
@@ -93,6 +94,15 @@ impl Modelled for McpAqlProtocol {
             witnessed: step.witnessed,
             told: Told::of(model, state, action, &step),
         })
+    }
+
+    /// What a gatekeeper puts out that has purged the token already.
+    fn besides(model: &McpAql, state: &State, action: Action) -> Vec<Told> {
+        let besides = model.step(state, action).and_then(|step| {
+            let told = Told::of(model, state, action, &step)?;
+            told.putting_out(step.instead?.as_slice())
+        });
+        besides.into_iter().collect()
     }
 
     fn quotient_of(model: &McpAql, state: &State) -> State {

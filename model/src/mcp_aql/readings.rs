@@ -173,7 +173,7 @@ pub static PLACES: [Place; 10] = [
     Place {
         name: "check-order",
         clauses: &["AQL-4.1-1", "AQL-4.3-1"],
-        question: "A token has two faults: which of the checks comes first and gives the code?",
+        question: "A token has two faults, it was used and is for another call: which of the checks comes first and gives the code?",
         with: None,
         open: true,
         choices: &[
@@ -191,7 +191,7 @@ pub static PLACES: [Place; 10] = [
     Place {
         name: "oracle",
         clauses: &["AQL-4.1-1", "AQL-6.3-2", "AQL-7.1-2"],
-        question: "May the client tell by the code which check failed?",
+        question: "May whoever presents a token, in a call or to revoke it, tell by the code which check failed?",
         with: None,
         open: true,
         choices: &[

@@ -2,20 +2,31 @@
 
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::readings::Reading;
-use countersign_model::compare::advised;
+use countersign_model::compare::{Compared, advised};
 use countersign_model::departures::What;
 use countersign_model::judged::Limit;
 use countersign_model::rules::Rules;
 
-use crate::common::compare::{LIMIT, assert_each_number_tells, both_ways, by, counting, told};
+use crate::common::compare::{
+    LIMIT, allowed, assert_each_number_tells, both_ways, by, counting, told,
+};
 use crate::common::small;
 
 /// What the other way allows and the default does not, and what the default allows and the other way does not.
 fn shortest(assignment: &str) -> [Option<(usize, bool)>; 2] {
+    beside_default(assignment).each_ref().map(told)
+}
+
+/// What the other way does otherwise and the default allows, too, and what the default does and the other way allows.
+fn allowed_by_both(assignment: &str) -> [Option<(usize, bool)>; 2] {
+    beside_default(assignment).each_ref().map(allowed)
+}
+
+fn beside_default(assignment: &str) -> [Compared; 2] {
     let other = by::<AaepProtocol>(assignment);
     let default = other.with(Rules::all(), Reading::default());
     let [by_default, otherwise] = both_ways(&default, &other);
-    [told(&otherwise), told(&by_default)]
+    [otherwise, by_default]
 }
 
 /// AAEP-6.3.4-4: a claim of a time before the question, which nobody but the reading that forbids it would have sent.
@@ -25,11 +36,13 @@ fn a_reply_that_claims_a_time_before_its_question_tells_aaep_6_3_4_4() {
     assert_eq!(shortest("reply-lower-bound=not-before-asked"), [run, run]);
 }
 
-/// AAEP-A.1-3: the host of a session that is cancelled is told to drop what was accepted, or it is not.
+/// AAEP-A.1-3: the host of a session that is cancelled is told to drop what was accepted, or it is not. Nobody else sees it, and either is
+/// allowed.
 #[test]
-fn what_was_accepted_before_its_session_is_cancelled_tells_aaep_a_1_3() {
+fn what_was_accepted_before_its_session_is_cancelled_is_the_hosts_alone_aaep_a_1_3() {
     let run = Some((5, true));
-    assert_eq!(shortest("accepted-then-cancelled=runs"), [run, run]);
+    assert_eq!(shortest("accepted-then-cancelled=runs"), [None, None]);
+    assert_eq!(allowed_by_both("accepted-then-cancelled=runs"), [run, run]);
 }
 
 /// AAEP-6.3.4-4: a claim just behind the deadline, by a clock that is ahead.
@@ -57,12 +70,17 @@ fn a_reply_in_the_name_of_another_tells_aaep_6_3_4_5() {
     assert_eq!(shortest("sender-binding=named"), [run, run]);
 }
 
-/// AAEP-A.3-1: a tool was invoked, and its session is cancelled, or completed.
+/// AAEP-A.3-1: a tool was invoked, and its session is cancelled, or completed. Whoever completes more than is wanted does nothing wrong.
 #[test]
 fn what_a_session_leaves_open_at_its_end_tells_aaep_a_3_1() {
-    let by_way = |way| shortest(&format!("session-end-completes={way}"));
-    assert_eq!(by_way("always"), [Some((5, true)); 2]);
-    assert_eq!(by_way("never"), [Some((6, true)); 2]);
+    let (always, never) = (
+        "session-end-completes=always",
+        "session-end-completes=never",
+    );
+    assert_eq!(shortest(always), [None, Some((5, true))]);
+    assert_eq!(allowed_by_both(always), [Some((5, true)), None]);
+    assert_eq!(shortest(never), [Some((6, true)), None]);
+    assert_eq!(allowed_by_both(never), [None, Some((6, true))]);
 }
 
 /// AAEP-6.1-1: the agent changes what it has asked about, and it is accepted. Whoever never changes it cannot be told apart.

@@ -67,7 +67,8 @@ pub fn assert_each_number_tells<T: Modelled>(untold: &[(&str, &str)]) {
                 .into_iter()
                 .filter(|_| is_other)
             {
-                let needs = compared.difference.as_ref().map(needs);
+                let difference = compared.difference.as_ref().or(compared.allowed.as_ref());
+                let needs = difference.map(needs);
                 let expected = is_told.then(|| vec![(What::Number, number.name)]);
                 assert_eq!(needs, expected, "{} = {value}", number.name);
             }
@@ -88,6 +89,15 @@ pub fn both_ways<T: Modelled>(a: &Specification<T>, b: &Specification<T>) -> [Co
 
 /// The length of a run, and whether the last step is one that the other takes otherwise.
 pub fn told(compared: &Compared) -> Option<(usize, bool)> {
-    let difference = compared.difference.as_ref()?;
+    length(compared.difference.as_ref())
+}
+
+/// The same of a run that the other may have, though it does otherwise of itself.
+pub fn allowed(compared: &Compared) -> Option<(usize, bool)> {
+    length(compared.allowed.as_ref())
+}
+
+fn length(difference: Option<&Difference>) -> Option<(usize, bool)> {
+    let difference = difference?;
     Some((difference.steps.len(), difference.instead.is_some()))
 }

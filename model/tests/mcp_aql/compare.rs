@@ -5,7 +5,9 @@ use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::rules::Guard;
 use countersign_model::rules::{Guards as _, Rules};
 
-use crate::common::compare::{assert_each_number_tells, both_ways, by, counting, needs, told};
+use crate::common::compare::{
+    allowed, assert_each_number_tells, both_ways, by, counting, needs, told,
+};
 use crate::common::small;
 
 /// AQL-5.3-1: the code of a revoked token.
@@ -33,13 +35,23 @@ fn a_changed_number_is_told_in_both_directions_aql_5_1_1() {
 /// AQL-5.4-2: a restart that loses the tokens looks alike in both, so that more has to be asked behind it.
 #[test]
 fn what_a_restart_leaves_tells_aql_5_4_2() {
-    let compared = both_ways::<McpAqlProtocol>(&small(), &by("restarted-session=ends"));
-    for (compared, steps) in compared.iter().zip([4, 3]) {
-        assert_eq!(told(compared), Some((steps, true)));
-        let difference = compared.difference.as_ref().expect("a run");
-        let place = (What::Reading, "restarted-session");
-        assert_eq!(needs(difference), [place]);
-    }
+    let [goes_on, ends] = both_ways::<McpAqlProtocol>(&small(), &by("restarted-session=ends"));
+    assert_eq!(told(&goes_on), Some((4, true)));
+    let difference = goes_on.difference.as_ref().expect("a run");
+    let place = (What::Reading, "restarted-session");
+    assert_eq!(needs(difference), [place]);
+    // Whoever ends a session when it likes does nothing wrong.
+    assert_eq!((told(&ends), allowed(&ends)), (None, Some((3, true))));
+}
+
+/// AQL-5.5-2, AQL-5.4-2: what the default leaves free is allowed by it, and by the other way only where it is that way's.
+#[test]
+fn what_the_default_leaves_free_is_allowed_by_it_aql_5_5_2() {
+    let remembered = both_ways::<McpAqlProtocol>(&small(), &by("purge-code=remembered"));
+    assert_eq!(remembered.each_ref().map(told), [Some((5, true)), None]);
+    let ended = both_ways::<McpAqlProtocol>(&small(), &by("ended-session=stays-ended"));
+    assert_eq!(ended.each_ref().map(told), [Some((4, true)), None]);
+    assert_eq!(ended.each_ref().map(allowed), [None, Some((4, true))]);
 }
 
 /// AQL-6.3-2, AQL-7.1-2: one code for all against one for each, whatever is configured.

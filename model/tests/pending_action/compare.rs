@@ -1,6 +1,6 @@
 //! Two settings beside each other: what only one of them allows is told by a shortest run.
 
-use countersign_model::compare::{Compared, apart};
+use countersign_model::compare::{Compared, apart, apart_by_each};
 use countersign_model::departures::What;
 use countersign_model::judged::Limit;
 use countersign_model::pending_action::rules::Guard;
@@ -8,7 +8,9 @@ use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
 use countersign_model::rules::{Guards as _, Rules};
 use countersign_model::specification::Specification;
 
-use crate::common::compare::{LIMIT, assert_each_number_tells, both_ways, by, needs, told};
+use crate::common::compare::{
+    LIMIT, allowed, assert_each_number_tells, both_ways, by, needs, told,
+};
 use crate::common::small;
 
 #[test]
@@ -55,6 +57,41 @@ fn the_run_that_tells_two_ways_apart_is_a_shortest_one_pa_7() {
         assert!(
             steps > 1 && shorter.difference.is_none(),
             "{steps}: {shorter:?}"
+        );
+    }
+}
+
+/// PA-7: a clock that moves on by itself tells nothing apart; what is asked behind it does.
+#[test]
+fn a_call_without_an_expiry_is_told_by_what_is_asked_pa_7() {
+    let [never, after] = both_ways::<PendingActionProtocol>(&small(), &by("expiry-absent=after"));
+    assert_eq!(
+        [&never, &after].map(told),
+        [Some((6, true)), Some((5, true))]
+    );
+    assert_eq!([&never, &after].map(allowed), [None, None]);
+}
+
+/// PA-2, PA-7: of two changes at once each that matters has its run, which needs nothing of the other.
+#[test]
+fn each_of_two_changes_has_its_run_pa_2() {
+    let default: PendingAction = small();
+    let assignments = ["expiry-boundary=after", "deciders-absent=nobody"];
+    let reading = Specification::<PendingActionProtocol>::reading(assignments);
+    let both = default.with(Rules::all(), reading.expect("two readings"));
+    for (leader, other) in [(&default, &both), (&both, &default)] {
+        let first = apart(leader, other, LIMIT, |_| {});
+        let difference = first.difference.as_ref().expect("a run");
+        assert_eq!(needs(difference), [(What::Reading, "expiry-boundary")]);
+        let each = apart_by_each(leader, other, &first, LIMIT, |_| {});
+        let each = each.iter().map(|(departure, compared)| {
+            let difference = compared.difference.as_ref().expect("a run");
+            (departure.name, needs(difference))
+        });
+        let place = "deciders-absent";
+        assert_eq!(
+            each.collect::<Vec<_>>(),
+            [(place, vec![(What::Reading, place)])]
         );
     }
 }

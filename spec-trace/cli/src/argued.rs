@@ -254,6 +254,8 @@ fn apart<T: Modelled>(
     steps.find_map(|(step, (state, action))| {
         let own = T::take(model, state, *action, 0)?;
         let Some(others) = T::take(other, state, *action, 0) else {
+            // What the world does and the other need not look at is nothing that is required of it.
+            own.told?;
             let changes = None;
             return Some(Instead { step, changes });
         };

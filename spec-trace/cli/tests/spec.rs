@@ -348,7 +348,8 @@ fn compare_puts_a_run_down_to_what_it_needs() {
     let compare = ["compare", "aaep", "--a", a, "--b", &b];
     let (stdout, ..) = ran(&compare);
     let number = "default_decision.irreversible_high=either";
-    let by: Vec<_> = stdout.lines().filter(|it| it.contains(" by  ")).collect();
+    let of_number = |it: &&str| it.starts_with("   allowed by    default_decision.");
+    let by: Vec<_> = stdout.lines().filter(of_number).collect();
     let said = |value: &str, other: &str| {
         let number = format!("default_decision.irreversible_high={value}");
         format!("   allowed by    {number} of AAEP-6.4.1-1 (under {other})")
@@ -362,6 +363,14 @@ fn compare_puts_a_run_down_to_what_it_needs() {
     let by = &document["only_b"]["run"]["made_possible_by"];
     assert_eq!(by.as_array().map(Vec::len), Some(1), "{by}");
     assert_eq!(by[0]["number"], number, "{by}");
+    // What else is changed has its own run each, if it has any.
+    let each = &document["only_b"]["by_each_other"];
+    let named = each.as_array().into_iter().flatten().map(|it| &it["by"]);
+    let expected = [
+        "leaving out honours-malformed",
+        "deadline-boundary=inclusive",
+    ];
+    assert_eq!(named.collect::<Vec<_>>(), expected, "{each:#}");
 }
 
 /// AAEP-6.4.1-5: what only should be so forbids no output, and is told as advice.

@@ -453,6 +453,27 @@ fn what_the_reference_does_not_do_the_model_answers() {
     assert_eq!(files(usual.path()), files(plain.path()));
 }
 
+/// AQL-7.3-1: who signs tells nothing of a token that never came: the vectors that tell it are those that `compare` counts, and by its own
+/// they are answered by who signs.
+#[test]
+fn they_are_counted_as_compare_counts_them_aql_7_3_1() {
+    let folder = folder();
+    let reading = "token-storage=signed";
+    let document = written(&["mcp-aql", "--reading", reading], folder.path());
+    let mut process = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    let setting = format!("reading:{reading}");
+    process.args(["--format", "json", "compare", "mcp-aql", "--b", &setting]);
+    let (said, status) = said(&mut process);
+    assert_eq!(status, Some(0), "{said}");
+    let compared: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(document["compared"], compared["changed"]);
+    let counted = document["compared"].as_array().expect("a list");
+    assert!(!counted.is_empty());
+    let changed = document["changed"].as_array().expect("a list");
+    let is_changed = |it: &Value| changed.iter().any(|other| other["file"] == it["file"]);
+    assert!(counted.iter().all(is_changed), "{document:#}");
+}
+
 /// AQL-5.1-5: a tolerance of 360 seconds is warned of where the longest is that, and it is told which files say so: those that `compare`
 /// counts. One of them tells who takes the text as it stands.
 #[test]
@@ -546,6 +567,9 @@ fn replay_asks_for_the_runs_that_check_has_saved() {
         told.contains(&format!("{property}: does nothing wrong, ")),
         "{told}"
     );
+    let verdict =
+        "pending-action: holds: 0 of 2 done, 0 with something wrong, by the text as it stands\n";
+    assert!(told.ends_with(verdict), "{told}");
     let (told, _) = replay(&["--format", "json"], &saved, &[]);
     let told: Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(

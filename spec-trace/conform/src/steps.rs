@@ -16,9 +16,14 @@ const WIDTH: usize = 110;
 
 /// The steps of a run that ends badly, numbered, with what each changes; the last one is marked.
 pub fn numbered(steps: &[StepText]) -> String {
+    marked(steps, '✗')
+}
+
+/// The same of a run in which nothing is wrong: with another mark.
+pub fn marked(steps: &[StepText], last: char) -> String {
     let mut text = String::new();
     for (index, step) in steps.iter().enumerate() {
-        let mark = if index + 1 == steps.len() { '✗' } else { ' ' };
+        let mark = if index + 1 == steps.len() { last } else { ' ' };
         let what = format!(" {mark} {:>2}  {}  {}", index + 1, step.at, sentence(step));
         let width = what.chars().count();
         let changes = step.changes.join(", ");

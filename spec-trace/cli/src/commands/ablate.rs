@@ -10,7 +10,7 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::{self, Ablation};
 use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
-use countersign_model::departures::What;
+use countersign_model::departures::{Departure, What};
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::rules::{Guards, Rules};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use textwrap::Options;
 
 use crate::answer::{Answer, Format, Status};
-use crate::argued::{Argued, setting, with_setting};
+use crate::argued::{Argued, by_file, changed_numbers, setting, with_setting};
 use crate::arguments::{Protocol, preset, specification};
 use crate::progress::Progress;
 use crate::spec_file::Changes;
@@ -185,8 +185,9 @@ fn text<T: Modelled>(
     ablations: &[Ablation<T::Guard>],
 ) -> String {
     let mut text = String::new();
+    let numbers = changed_numbers(model);
     for ablation in ablations {
-        text.push_str(&one(&without(model, ablation), ablation));
+        text.push_str(&one(&without(model, ablation), ablation, &numbers));
         text.push('\n');
     }
     text.push_str(&overview(ablations));
@@ -238,14 +239,19 @@ pub(super) fn without_rule_text<T: Modelled>() -> String {
 }
 
 /// One rule, and what leaving it out breaks in this model.
-fn one<T: Modelled>(model: &Specification<T>, ablation: &Ablation<T::Guard>) -> String {
+fn one<T: Modelled>(
+    model: &Specification<T>,
+    ablation: &Ablation<T::Guard>,
+    numbers: &[Departure],
+) -> String {
     let row = ablation.guard;
     let mut text = format!(
-        "without {} ({} {}): {}\n",
+        "without {} ({} {}): {}{}\n",
         row.name,
         row.clauses.join(", "),
         level(row.clauses[0]),
-        row.gist
+        row.gist,
+        by_file(numbers, row.clauses)
     );
     if let Some(sections) = row.in_samples {
         let _ = writeln!(text, "  the text's own code in {sections} leaves it out");
@@ -267,8 +273,9 @@ fn one<T: Modelled>(model: &Specification<T>, ablation: &Ablation<T::Guard>) -> 
     for property in &ablation.breaks {
         let _ = writeln!(
             text,
-            "  breaks {}  ({} steps)",
+            "  breaks {}{}  ({} steps)",
             property.name,
+            by_file(numbers, &property.clauses),
             property.steps.len()
         );
         text.push_str(&numbered(&property.steps));

@@ -1,6 +1,7 @@
 //! `countersign compare`: two settings of a text beside each other, and what changes between them.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::thread;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
@@ -8,13 +9,13 @@ use countersign_conform::driven::{Driven, Others, play};
 use countersign_conform::implementation::{Greeted, Lost};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::steps::{numbered, steps_json};
+use countersign_conform::steps::{marked, numbered, steps_json};
 use countersign_conform::suite::committed;
 use countersign_conform::suite::party::{Answering, ModelOf, Party};
 use countersign_model::ablation::{Broken, broken_within};
 use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
-use countersign_model::compare::{Advised, Compared, advised, apart};
+use countersign_model::compare::{Advised, Compared, Difference, advised, apart, apart_by_each};
 use countersign_model::departures::Departure;
 use countersign_model::judge::renamed;
 use countersign_model::judged::Limit;
@@ -47,7 +48,8 @@ spec:FILE takes the settings of a file, as `spec` prints one; bounds:NAME says h
 goes, with changes to it. Where nothing is said, the text stands as it is.
 
 What is allowed under one and not under the other is told by the shortest run that a party of the
-one can have and no party of the other: requests and outputs alone count. A vector changes where a
+one can have and no party of the other: requests and outputs alone count. What the other may do and
+does not do of itself is allowed by both, where they keep the same rules. A vector changes where a
 party of one setting passes the run of the suite, and a party of the other fails it, by the text as
 it stands; or passes as far as it goes, where the model does not take the rest of the run.";
 
@@ -90,14 +92,20 @@ const ADVICE: Limit = Limit {
 
 /// What two parties can do that the other cannot, in both directions, several at a time.
 pub(super) fn both_ways<T: Modelled>(a: &Specification<T>, b: &Specification<T>) -> [Compared; 2] {
-    let limit = Limit {
-        steps: T::LONGEST,
-        pairs: STATES,
-    };
     let progress = Progress::counting(&format!("{}: telling apart", T::NAME), "states");
     at_once([(a, b), (b, a)], |(leader, other)| {
-        apart(leader, other, limit, |states| progress.at(states as u64))
+        apart(leader, other, limit::<T>(), |states| {
+            progress.at(states as u64);
+        })
     })
+}
+
+/// How far is looked for them.
+const fn limit<T: Modelled>() -> Limit {
+    Limit {
+        steps: T::LONGEST,
+        pairs: STATES,
+    }
 }
 
 /// The same work for two things at once.
@@ -144,8 +152,8 @@ impl Verdict {
 }
 
 /// A vector of which the parties of the two settings do not come to the same.
-struct Changed {
-    file: String,
+pub(super) struct Changed {
+    pub(super) file: String,
     verdicts: [Verdict; 2],
 }
 
@@ -154,6 +162,10 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
     let [a, b] = models::<D::Model>(settings)?;
     let name = <D::Model as Modelled>::NAME;
     let compared = both_ways(&a, &b);
+    let each = at_once(
+        [(&a, &b, &compared[0]), (&b, &a, &compared[1])],
+        |(leader, other, found)| apart_by_each(leader, other, found, limit::<D::Model>(), |_| {}),
+    );
     let advice = at_once([(&a, &b), (&b, &a)], |(one, other)| {
         advised(one, other, ADVICE)
     });
@@ -174,7 +186,8 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                 document
             };
             let [only_a, only_b] = &compared;
-            let (only_a, only_b) = (only_json(&a, only_a), only_json(&b, only_b));
+            let [each_a, each_b] = &each;
+            let (only_a, only_b) = (only_json(&a, only_a, each_a), only_json(&b, only_b, each_b));
             let [advised_a, advised_b] = advice.each_ref().map(|it| it.as_ref().map(advised_json));
             let [of_a, of_b] = &broken;
             let only = |first, second| {
@@ -204,10 +217,14 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                 text += &hanging(&format!("  {letter}  "), &setting.to_string());
             }
             let [only_a, only_b] = &compared;
-            text += &apart_text("\nAllowed under a and not under b", "b", only_a);
-            text += &by_text::<D::Model>("b", only_a);
-            text += &apart_text("\nAllowed under b and not under a", "a", only_b);
-            text += &by_text::<D::Model>("a", only_b);
+            let [each_a, each_b] = &each;
+            let directions = [("a", "b", only_a, each_a), ("b", "a", only_b, each_b)];
+            for (letter, other, only, each) in directions {
+                let head = format!("\nAllowed under {letter} and not under {other}");
+                text += &apart_text(&head, other, only);
+                text += &by_text::<D::Model>(other, only);
+                text += &each_text::<D::Model>(&head, other, each);
+            }
             for (letter, other, advised) in [("a", "b", &advice[0]), ("b", "a", &advice[1])] {
                 let advised = advised.as_ref();
                 text += &advised.map_or_else(String::new, |it| {
@@ -226,16 +243,7 @@ fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification
     let [a, b] = settings;
     let (mut a, mut b) = (a.model::<T>()?, b.model::<T>()?);
     if settings.iter().all(|it| it.bounds.is_none()) {
-        let left_out = a.rules.left_out().chain(b.rules.left_out());
-        let read = T::PLACES.iter().filter(|place| {
-            let [a, b] = [&a, &b].map(|it| taken(place.choices, &it.reading));
-            a != b
-        });
-        let read = read.map(|place| place.with);
-        let with = left_out.map(|guard| guard.row().with).chain(read);
-        for with in with.collect::<Vec<_>>() {
-            (a, b) = (a.showing(with), b.showing(with));
-        }
+        [a, b] = showing([a, b]);
     }
     let is_same =
         a.rules == b.rules && a.reading == b.reading && written(a.bounds) == written(b.bounds);
@@ -245,6 +253,21 @@ fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification
         ));
     }
     Ok([a, b])
+}
+
+/// The two within bounds that show what they differ in.
+pub(super) fn showing<T: Modelled>([mut a, mut b]: [Specification<T>; 2]) -> [Specification<T>; 2] {
+    let left_out = a.rules.left_out().chain(b.rules.left_out());
+    let read = T::PLACES.iter().filter(|place| {
+        let [a, b] = [&a, &b].map(|it| taken(place.choices, &it.reading));
+        a != b
+    });
+    let read = read.map(|place| place.with);
+    let with = left_out.map(|guard| guard.row().with).chain(read);
+    for with in with.collect::<Vec<_>>() {
+        (a, b) = (a.showing(with), b.showing(with));
+    }
+    [a, b]
 }
 
 /// A run that only one of two can have, in words.
@@ -260,17 +283,56 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
         } else {
             "runs"
         };
-        return format!("{head}: nothing that was found, in {how} within {within}\n");
+        let mut text = format!("{head}: nothing that was found, in {how} within {within}\n");
+        if let Some(allowed) = &compared.allowed {
+            let count = steps(allowed.steps.len());
+            let _ = writeln!(
+                text,
+                "Allowed by both, and {other} does otherwise of itself   ({count}, the shortest)"
+            );
+            text += &marked(&allowed.steps, '·');
+            text += &under(&format!("{other} of itself"), allowed);
+        }
+        return text;
     };
-    let count = difference.steps.len();
-    let mut text = format!(
-        "{head}   ({count} steps, the shortest)\n{}",
-        numbered(&difference.steps)
-    );
-    let head = format!("   under {other}: ");
+    let count = steps(difference.steps.len());
+    let run = numbered(&difference.steps);
+    let under = under(other, difference);
+    format!("{head}   ({count}, the shortest)\n{run}{under}")
+}
+
+/// What comes of the last step under the other setting.
+fn under(other: &str, difference: &Difference) -> String {
     let instead = difference.instead.as_ref();
     let said = instead_text(instead.map(|step| &*step.changes));
-    text += &hanging(&head, &said);
+    hanging(&format!("   under {other}: "), &said)
+}
+
+/// So many steps.
+pub(crate) fn steps(count: usize) -> String {
+    format!("{count} step{}", if count == 1 { "" } else { "s" })
+}
+
+/// A run for each other thing that the two differ in, as far as there is one.
+fn each_text<T: Modelled>(head: &str, other: &str, each: &[(Departure, Compared)]) -> String {
+    let mut text = String::new();
+    for (departure, compared) in each {
+        let name = departure.in_words();
+        if compared.difference.is_some() {
+            text += &apart_text(&format!("{head}, by {name} alone"), other, compared);
+            text += &by_text::<T>(other, compared);
+        } else {
+            let within = format!(
+                "{} steps, {} states",
+                compared.steps,
+                grouped(compared.states as u64)
+            );
+            text += &hanging(
+                "  ",
+                &format!("by {name} alone: nothing that was found, within {within}"),
+            );
+        }
+    }
     text
 }
 
@@ -341,11 +403,21 @@ fn guarantees_text(broken: &[Broken; 2], numbers: &[Vec<Departure>; 2]) -> Strin
 const NAMED: usize = 5;
 
 fn vectors_text(all: usize, changed: &[Changed]) -> String {
-    let mut text = format!("\n{} of {all} vectors change\n", changed.len());
+    let head = format!("\n{} of {all} vectors change\n", changed.len());
+    head + &named_text(changed, ["a", "b"])
+}
+
+/// The first of them, with what a party of each setting comes to.
+pub(super) fn named_text(changed: &[Changed], settings: [&str; 2]) -> String {
+    let mut text = String::new();
     for it in changed.iter().take(NAMED) {
-        let [a, b] = &it.verdicts;
+        let ([a, b], [one, other]) = (&it.verdicts, settings);
         let clauses = it.clauses().into_iter().collect::<Vec<_>>().join(", ");
-        let said = format!("{} under a, {} under b: {clauses}", a.name(), b.name());
+        let said = format!(
+            "{} under {one}, {} under {other}: {clauses}",
+            a.name(),
+            b.name()
+        );
         text += &hanging(&format!("  {}  ", it.file), &said);
     }
     text + &and_more(changed.len(), NAMED)
@@ -360,10 +432,26 @@ pub(crate) fn and_more(all: usize, named: usize) -> String {
 }
 
 /// The same with the setting whose party can have the run, so that whoever draws it needs nothing else.
-fn only_json<T: Modelled>(model: &Specification<T>, compared: &Compared) -> Value {
-    let mut document = compared_json(compared);
-    if let Some(difference) = &compared.difference {
-        document["run"]["made_possible_by"] = needs_json(&difference.needs);
+fn only_json<T: Modelled>(
+    model: &Specification<T>,
+    compared: &Compared,
+    each: &[(Departure, Compared)],
+) -> Value {
+    let with_needs = |compared: &Compared| {
+        let mut document = compared_json(compared);
+        if let Some(difference) = &compared.difference {
+            document["run"]["made_possible_by"] = needs_json(&difference.needs);
+        }
+        document
+    };
+    let mut document = with_needs(compared);
+    if !each.is_empty() {
+        let each = each.iter().map(|(it, compared)| {
+            let mut document = with_needs(compared);
+            document["by"] = json!(it.in_words());
+            document
+        });
+        document["by_each_other"] = each.collect();
     }
     if let Value::Object(members) = &mut document {
         members.insert("bounds".to_owned(), json!(written(model.bounds)));
@@ -373,14 +461,18 @@ fn only_json<T: Modelled>(model: &Specification<T>, compared: &Compared) -> Valu
 }
 
 pub(super) fn compared_json(compared: &Compared) -> Value {
-    let difference = compared.difference.as_ref().map(|it| {
+    let run = |it: &Difference| {
         let instead = it.instead.as_ref().map(|step| &step.changes);
         json!({ "steps": steps_json(&it.steps), "instead": instead })
-    });
-    json!({
-        "run": difference,
+    };
+    let mut document = json!({
+        "run": compared.difference.as_ref().map(run),
         "within": { "steps": compared.steps, "states": compared.states, "exhaustive": compared.exhaustive },
-    })
+    });
+    if let Some(allowed) = &compared.allowed {
+        document["allowed_by_both"] = run(allowed);
+    }
+    document
 }
 
 fn guarantee_json(property: &PropertyVerdict) -> Value {
@@ -391,7 +483,7 @@ fn guarantee_json(property: &PropertyVerdict) -> Value {
     })
 }
 
-fn changed_json(changed: &Changed) -> Value {
+pub(super) fn changed_json(changed: &Changed) -> Value {
     let [a, b] = &changed.verdicts;
     json!({ "file": changed.file, "a": a.name(), "b": b.name(), "clauses": changed.clauses() })
 }
@@ -409,7 +501,7 @@ impl Changed {
 }
 
 /// How many vectors there are, and those that change between the two.
-fn vectors<D: Answering>(a: &ModelOf<D>, b: &ModelOf<D>) -> (usize, Vec<Changed>) {
+pub(super) fn vectors<D: Answering>(a: &ModelOf<D>, b: &ModelOf<D>) -> (usize, Vec<Changed>) {
     let name = <D::Model as Modelled>::NAME;
     let progress = Progress::counting(&format!("{name}: playing the suite"), "runs");
     let [of_a, of_b] = at_once([a, b], |model| {

@@ -357,7 +357,7 @@ fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<ByText> {
             ("restarted-session=goes-on", _) => Err(CONNECTIONS_END),
             _ => setting(&assignment)
                 .or_else(|| is_usual::<T>(name, value).then_some("{}"))
-                .ok_or_else(|| without_setting::<T>(name)),
+                .ok_or_else(|| without_setting::<T>(&assignment)),
         };
         let setting = setting.map_err(|why| {
             let by = if arguments.readings.contains(&assignment) {
@@ -383,8 +383,13 @@ fn is_usual<T: Modelled>(name: &str, value: &str) -> bool {
 }
 
 /// Why the executor has no setting for that.
-fn without_setting<T: Modelled>(name: &str) -> &'static str {
-    if T::NUMBERS.iter().any(|number| number.name == name) {
+fn without_setting<T: Modelled>(assignment: &str) -> &'static str {
+    let name = assignment.split('=').next().unwrap_or_default();
+    if assignment == "expiry-absent=after" {
+        "how long, the reading does not say: take --settings '{\"expiry_absent\":{\"after\":{\"seconds\":N}}}'"
+    } else if assignment == "oracle=codes" {
+        "it begins so, and a `configure` can have it answer alike whatever is wrong"
+    } else if T::NUMBERS.iter().any(|number| number.name == name) {
         "it has the numbers of the text"
     } else {
         "it has no setting for that"

@@ -23,6 +23,7 @@ use serde_json::json;
 
 use self::changed::Changed;
 use super::clauses::hanging;
+use super::compare::{self, changed_json, named_text};
 use crate::answer::{Answer, Format, Status};
 use crate::arguments::{Protocol, specification};
 use crate::spec_file::Changes;
@@ -94,6 +95,13 @@ fn write<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
     } else {
         changed::all(&self::made::<D>(&Settings::default())?.all, &made.all)
     };
+    let small = specification::<D::Model>(<D::Model as Modelled>::Bounds::PRESETS[0])?;
+    let failing = changes::<D>(args.spec.as_deref(), &of_model::<D>(&args.reading))?
+        .of_reading(small.reading);
+    let failing = (failing != small.reading).then(|| {
+        let [text, so] = compare::showing([small.clone(), small.with(small.rules, failing)]);
+        compare::vectors::<D>(&text, &so)
+    });
     clear(&args.out)?;
     let shown = args.out.display();
     let written = put(&args.out, &made);
@@ -102,7 +110,7 @@ fn write<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
         .wrap_err_with(|| format!("cannot write vectors into {shown}"))?;
     Ok(match format {
         Format::Text => Answer {
-            text: text(&args.out, &made, &changed),
+            text: text(&args.out, &made, &changed, failing.as_ref()),
             status: Status::Holds,
         },
         Format::Json => {
@@ -111,14 +119,21 @@ fn write<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
                 "protocol": manifest.protocol, "vectors": all.len(), "clauses": manifest.clauses.len(),
                 "out": args.out, "reading": args.reading.first(), "taken": manifest.taken,
                 "spec": args.spec, "changed": changed,
+                "compared": failing.map(|(_, it)| it.iter().map(changed_json).collect::<Vec<_>>()),
             });
             Answer::json(&document, Status::Holds)
         }
     })
 }
 
-/// What was written, and what of it is not as by the text.
-fn text(out: &Path, made: &Made, changed: &[Changed]) -> String {
+/// What was written, and what of it is not as by the text; of how many who takes the text so comes to something else by the text as it
+/// stands, and of which.
+fn text(
+    out: &Path,
+    made: &Made,
+    changed: &[Changed],
+    compared: Option<&(usize, Vec<compare::Changed>)>,
+) -> String {
     let Made { manifest, all } = made;
     let (name, runs, clauses) = (&manifest.protocol, all.len(), manifest.clauses.len());
     let taken = manifest.taken.iter();
@@ -137,10 +152,33 @@ fn text(out: &Path, made: &Made, changed: &[Changed]) -> String {
             out.display()
         ),
     );
+    if let Some((all, compared)) = compared {
+        let count = compared.len();
+        let said = format!(
+            "{count} of the {all} by the text as it stands change, as `compare` counts: they tell who takes it so"
+        );
+        text += &hanging("  ", &said);
+        text += &named_text(compared, ["the text", "this"]);
+    }
     if !taken.is_empty() {
-        text += &changed::text(changed);
+        text += &changed::text(changed, &taken.join(", "));
     }
     text
+}
+
+/// Of the readings those of the model: what a text leaves open beside them, the judge alone knows.
+fn of_model<D: Answering>(readings: &[String]) -> Vec<String> {
+    let open = D::readings(&D::greeting());
+    let is_leeway = |it: &&String| {
+        let place = it.split_once('=').map_or("", |(place, _)| place);
+        let mut choices = open.iter().flat_map(|it| &it.choices);
+        choices.any(|it| it.0 == place) && D::Model::PLACES.iter().all(|it| it.name != place)
+    };
+    readings
+        .iter()
+        .filter(|it| !is_leeway(it))
+        .cloned()
+        .collect()
 }
 
 /// How the text is taken where vectors are made: a file, and readings beside it.
@@ -174,19 +212,9 @@ pub(super) struct Made {
 pub(super) fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
     let lost = |lost| miette!("the reference does not answer: {lost}");
     let open = D::readings(&D::greeting());
-    let is_open = |place: &str| {
-        open.iter()
-            .flat_map(|it| &it.choices)
-            .any(|it| it.0 == place)
-    };
-    // What a text leaves open beside its readings, the judge alone knows.
-    let is_leeway = |it: &&String| {
-        let place = it.split_once('=').map_or("", |(place, _)| place);
-        is_open(place) && D::Model::PLACES.iter().all(|it| it.name != place)
-    };
-    let (leeway, readings): (Vec<&String>, Vec<&String>) =
-        settings.readings.iter().partition(is_leeway);
-    let readings: Vec<_> = readings.into_iter().cloned().collect();
+    let readings = of_model::<D>(settings.readings);
+    let leeway = settings.readings.iter().filter(|it| !readings.contains(it));
+    let leeway: Vec<_> = leeway.collect();
     let changes = changes::<D>(settings.spec, &readings)?;
     let mut reference = reference::<D>(&changes)?;
     let mut readings = around::<D>(reference.greeting(), &changes);
@@ -246,8 +274,12 @@ fn reference<D: Answering>(
         .changed()
         .map(|(name, value)| format!("{name}={value}"));
     let readings = readings.filter(has_setting);
+    let signs = changes
+        .changed()
+        .any(|it| it == ("token-storage", "signed"));
     let arguments = serve
         .into_iter()
+        .chain(signs.then(|| "--signed".to_owned()))
         .chain(readings.flat_map(|it| ["--reading".to_owned(), it]));
     let command = [program.into_os_string()].into_iter();
     let command = command.chain(arguments.map(Into::into));

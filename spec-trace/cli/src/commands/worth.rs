@@ -102,7 +102,7 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
     let mut worth = Worth::of(&model, asked);
     worth.drop_broken(&by_reading(&model));
     if let Some(clause) = &args.guarantee {
-        let names: Vec<_> = worth.guarantees.iter().map(|it| it.name.clone()).collect();
+        let names: Vec<_> = worth.guarantees.iter().map(Guarantee::in_words).collect();
         worth.keep(clause);
         if worth.guarantees.is_empty() {
             let names = names.join("\n  ");
@@ -271,7 +271,12 @@ fn document<T: Modelled>(model: &Specification<T>, bounds: &str, worth: &Worth<T
         let carriers = worth.carriers(guarantee).into_iter();
         let alone = carriers.map(|(row, steps)| json!({ "guard": row.name, "length": steps }));
         let alone: Vec<Value> = alone.collect();
-        json!({ "name": guarantee.name, "clauses": guarantee.clauses, "alone": alone })
+        let mut document =
+            json!({ "name": guarantee.name, "clauses": guarantee.clauses, "alone": alone });
+        if guarantee.is_broken {
+            document["broken"] = json!(true);
+        }
+        document
     });
     let guarantees: Vec<Value> = guarantees.collect();
     let document = json!({

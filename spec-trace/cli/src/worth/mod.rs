@@ -14,6 +14,7 @@ use countersign_model::properties::PropertyRow;
 use countersign_model::rules::{GuardRow, Guards, Rules};
 use countersign_model::specification::{Modelled, Specification};
 
+use crate::argued::{by_file, changed_numbers};
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -47,6 +48,10 @@ pub struct Guarantee {
     pub name: String,
     /// The clauses that it states.
     pub clauses: Vec<&'static str>,
+    /// What stands behind the name: the numbers of its clauses that a file has changed.
+    pub by_file: String,
+    /// Whether it breaks with every rule in force.
+    pub is_broken: bool,
 }
 
 /// Two rules left out at a time.
@@ -60,7 +65,7 @@ pub struct Pairs<G: 'static> {
     pub together: Vec<Together<G>>,
     /// What breaks where one is left out, and not where both are.
     pub hidden: Vec<Hidden<G>>,
-    /// The longest runs of which every one was looked at for each pair, in steps: the least of all.
+    /// The longest runs of which every one was looked at for each pair, in steps; some pairs have none so long.
     pub steps: usize,
     /// States that differ, in these runs: the least and the most of all pairs.
     pub states: [usize; 2],
@@ -157,6 +162,10 @@ impl<G: Guards> Worth<G> {
         };
         guarantees.sort_by_cached_key(|it| place(&it.name));
         guarantees.dedup();
+        let numbers = changed_numbers(model);
+        for guarantee in &mut guarantees {
+            guarantee.by_file = by_file(&numbers, &guarantee.clauses);
+        }
         Self {
             singles,
             guarantees,
@@ -171,9 +180,11 @@ impl<G: Guards> Worth<G> {
         self.retain(|name| kept.contains(name));
     }
 
-    /// Drops what breaks with every rule in force.
+    /// Drops the runs to what breaks with every rule in force.
     pub fn drop_broken(&mut self, broken: &BTreeSet<String>) {
-        self.guarantees.retain(|it| !broken.contains(&it.name));
+        for guarantee in &mut self.guarantees {
+            guarantee.is_broken = broken.contains(&guarantee.name);
+        }
         self.retain(|name| !broken.contains(name));
     }
 
@@ -227,6 +238,8 @@ impl Guarantee {
         Self {
             name: property.name.clone(),
             clauses: property.clauses.to_vec(),
+            by_file: String::new(),
+            is_broken: false,
         }
     }
 
@@ -235,7 +248,14 @@ impl Guarantee {
         Self {
             name: row.name(),
             clauses: row.clauses.to_vec(),
+            by_file: String::new(),
+            is_broken: false,
         }
+    }
+
+    /// Its name, and the numbers of it that a file has changed.
+    pub fn in_words(&self) -> String {
+        format!("{}{}", self.name, self.by_file)
     }
 
     /// Whether it states the clause, or one of the section, or its name has these words.
@@ -328,7 +348,7 @@ impl<G: Guards> Pairs<G> {
             without_bounds,
             together: Vec::new(),
             hidden: Vec::new(),
-            steps: usize::MAX,
+            steps: 0,
             states: [usize::MAX, 0],
         };
         let mut more = Vec::new();
@@ -356,7 +376,8 @@ impl<G> Pairs<G> {
         alone: [&Looked; 2],
         (both, extent): (&BTreeMap<String, usize>, (usize, usize)),
     ) -> Vec<String> {
-        self.steps = self.steps.min(extent.0);
+        // Of what has no longer runs all were looked at.
+        self.steps = self.steps.max(extent.0);
         self.states = [self.states[0].min(extent.1), self.states[1].max(extent.1)];
         let mut new = Vec::new();
         for (guarantee, shortest) in both {
@@ -418,7 +439,7 @@ mod tests {
             without_bounds: Vec::new(),
             together: Vec::new(),
             hidden: Vec::new(),
-            steps: usize::MAX,
+            steps: 0,
             states: [usize::MAX, 0],
         };
         let (one, other) = (

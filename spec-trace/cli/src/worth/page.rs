@@ -67,7 +67,7 @@ fn matrix<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "without" }
-                            @for guarantee in &worth.guarantees { th.turned scope="col" { span title=(guarantee.name) { (guarantee.name) } } }
+                            @for guarantee in &worth.guarantees { th.turned scope="col" { span title=(guarantee.in_words()) { (guarantee.in_words()) } } }
                             th.turned scope="col" { span { "else, as the text is read" } }
                         }
                     }
@@ -130,9 +130,9 @@ fn runs<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
 fn carriers<G: Guards>(worth: &Worth<G>, guarantee: &Guarantee, clause: ShowClause) -> Markup {
     let carriers = worth.carriers(guarantee);
     html! {
-        dt { (guarantee.name) @for id in &guarantee.clauses { " " span.faint { (clause(id)) } } }
+        dt { (guarantee.in_words()) @for id in &guarantee.clauses { " " span.faint { (clause(id)) } } }
         dd {
-            @if carriers.is_empty() { "the loss of no rule alone" }
+            @if guarantee.is_broken { (text::BROKEN) } @else if carriers.is_empty() { "the loss of no rule alone" }
             @for (place, (row, steps)) in carriers.iter().enumerate() {
                 @if place > 0 { ", " }
                 code { (row.name) } " (" (steps) ")"

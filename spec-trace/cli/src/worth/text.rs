@@ -42,7 +42,7 @@ pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
         text.push('\n');
     }
     for (number, guarantee) in numbered {
-        text += &hanging(&format!("{number:>4}  "), &guarantee.name);
+        text += &hanging(&format!("{number:>4}  "), &guarantee.in_words());
     }
     text += "else  what the text wants besides, as it is read\n";
     text
@@ -59,13 +59,15 @@ fn head(numbers: impl Iterator<Item = usize>, is_last: bool) -> Vec<String> {
 pub fn carriers<G: Guards>(worth: &Worth<G>) -> String {
     let mut text = String::new();
     for guarantee in &worth.guarantees {
-        let _ = writeln!(text, "{}", guarantee.name);
+        let _ = writeln!(text, "{}", guarantee.in_words());
         let carriers = worth.carriers(guarantee);
         let named = carriers
             .iter()
             .map(|(row, steps)| format!("{} ({steps})", row.name));
         let named: Vec<_> = named.collect();
-        let said = if named.is_empty() {
+        let said = if guarantee.is_broken {
+            BROKEN.to_owned()
+        } else if named.is_empty() {
             "the loss of no rule alone".to_owned()
         } else {
             named.join(", ")
@@ -75,10 +77,14 @@ pub fn carriers<G: Guards>(worth: &Worth<G>) -> String {
     text
 }
 
-/// How far each rule was searched: within so many steps, so many states.
+/// What is said of a guarantee that no rule carries as the text is read.
+pub const BROKEN: &str = "broken as the text is taken, with every rule in force";
+
+/// How far each rule was searched: within so many steps, so many states. Of a rule without which there are no runs so long all were
+/// looked at.
 pub fn extent<G>(worth: &Worth<G>) -> String {
     let broken = || worth.singles.iter().map(|it| &it.broken);
-    let steps = broken().map(|it| it.steps).min().unwrap_or(0);
+    let steps = broken().map(|it| it.steps).max().unwrap_or(0);
     let least = broken().map(|it| it.states).min().unwrap_or(0);
     let most = broken().map(|it| it.states).max().unwrap_or(0);
     format!("within {steps} steps, {}", states([least, most]))
@@ -123,7 +129,7 @@ pub fn pairs<G: PartialEq>(pairs: &Pairs<G>, guarantees: &[Guarantee]) -> String
             })
             .collect();
         if !those.is_empty() {
-            let _ = writeln!(text, "  {}", guarantee.name);
+            let _ = writeln!(text, "  {}", guarantee.in_words());
             text += &hanging("      ", &those.join(", "));
         }
     }

@@ -89,7 +89,16 @@ pub(super) fn replay<D: Suited, I: Implementation<D::Protocol>>(
     };
     match format {
         ReportFormat::Text => {
-            let text = all.iter().map(Done::text).collect();
+            let mut text: String = all.iter().map(Done::text).collect();
+            let does = all.iter().filter(|it| it.does_it()).count();
+            let wrong = all.iter().filter(|it| !it.wrong.is_empty()).count();
+            let _ = writeln!(
+                text,
+                "{}: {}: {does} of {} done, {wrong} with something wrong, by the text as it stands",
+                D::Protocol::NAME,
+                status.verdict(),
+                all.len()
+            );
             Ok(Answer { text, status })
         }
         ReportFormat::Json => {

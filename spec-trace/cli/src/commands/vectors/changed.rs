@@ -69,9 +69,15 @@ fn steps(before: &Vector, after: &Vector) -> Vec<ChangedStep> {
 /// What a step demands and the other does not, each in words. What is forbidden of the one counts only where it is right in the other:
 /// a file names no more than what comes out somewhere in its run.
 fn only_in(step: &VectorStep, other: &VectorStep) -> Vec<String> {
+    // What a party cannot say, the party of the model for one, is nothing that its text leaves free.
+    let says_less =
+        |it: &Pattern, than: &Pattern| than.members.iter().any(|place| lacks(it, place));
     let is_required = |pattern: &Pattern| {
-        let mut required = other.expected.iter().filter(|it| !it.required.is_empty());
-        required.any(|it| is_alike(&it.pattern, pattern))
+        let mut alike = other
+            .expected
+            .iter()
+            .filter(|it| is_alike(&it.pattern, pattern));
+        alike.any(|it| !it.required.is_empty() || says_less(&it.pattern, pattern))
     };
     let is_right = |pattern: &Pattern| {
         let expected = other.expected.iter().map(|it| &it.pattern);
@@ -103,17 +109,23 @@ fn is_alike(one: &Pattern, other: &Pattern) -> bool {
         )
 }
 
+/// Whether an output has no such member.
+fn lacks(pattern: &Pattern, place: &str) -> bool {
+    let output = Value::Object(pattern.output.clone());
+    output.pointer(place).is_none()
+}
+
 fn kind(pattern: &Pattern) -> Option<&String> {
     pattern.output.keys().find(|it| *it != "to")
 }
 
 fn demand(how: &str, pattern: &Pattern, clauses: &[String]) -> String {
-    let output = told(pattern);
+    let output = output_text(pattern);
     format!("{how} by {}: {}", clauses.join(", "), printable(&output))
 }
 
 /// What an output is, with its members that matter.
-fn told(pattern: &Pattern) -> String {
+fn output_text(pattern: &Pattern) -> String {
     let output = Value::Object(pattern.output.clone());
     let kind = kind(pattern).map_or("", String::as_str);
     let member = |place: &String| {
@@ -134,22 +146,52 @@ fn told(pattern: &Pattern) -> String {
 /// The first so many files are told.
 const TOLD: usize = 8;
 
-/// They in words.
-pub fn text(changed: &[Changed]) -> String {
-    if changed.is_empty() {
-        return hanging(
+/// They in words; `by` is how the text is taken.
+pub fn text(changed: &[Changed], by: &str) -> String {
+    let (mut other, ended): (Vec<_>, Vec<_>) = changed.iter().partition(|it| !it.steps.is_empty());
+    let (left_out, cut): (Vec<_>, Vec<_>) = ended.into_iter().partition(|it| it.left_out);
+    let also_cut = other.iter().filter(|it| it.cut_to.is_some()).count();
+    let mut text = match other.len() {
+        0 => hanging(
             "  ",
-            "they require and forbid what those of the text as it stands do: no run of the suite shows the change",
-        );
-    }
-    let mut text = hanging(
-        "  ",
-        &format!(
-            "{} of them are not as by the text as it stands:",
-            changed.len()
+            "they require and forbid what those of the text as it stands do",
         ),
-    );
-    for it in changed.iter().take(TOLD) {
+        1 => hanging(
+            "  ",
+            "1 requires or forbids another thing than by the text as it stands:",
+        ),
+        count => {
+            let said =
+                format!("{count} require or forbid another thing than by the text as it stands:");
+            hanging("  ", &said)
+        }
+    };
+    text += &told(&mut other, TOLD);
+    let counts = [
+        (cut.len() + also_cut, "cut short"),
+        (left_out.len(), "left out"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<_> = counts
+        .map(|(count, how)| format!("{count} {how}"))
+        .collect();
+    if !counts.is_empty() {
+        let said = format!(
+            "{}: the answers of the reference are wrong by {by}, and the model does not take the run from there on",
+            counts.join(" and ")
+        );
+        text += &hanging("  ", &said);
+        text += &told(&mut [cut, left_out].concat(), TOLD);
+    }
+    text
+}
+
+/// The first of them.
+fn told(changed: &mut Vec<&Changed>, most: usize) -> String {
+    let all = changed.len();
+    changed.truncate(most);
+    let mut text = String::new();
+    for it in changed.iter() {
         text += &hanging(&format!("  {}  ", it.file), &it.head());
         let Some(first) = it.steps.first() else {
             continue;
@@ -161,14 +203,14 @@ pub fn text(changed: &[Changed]) -> String {
             }
         }
     }
-    text + &and_more(changed.len(), TOLD)
+    text + &and_more(all, most)
 }
 
 impl Changed {
     /// Where it differs.
     fn head(&self) -> String {
         if self.left_out {
-            return "left out, for nobody was found to answer it rightly".to_owned();
+            return "left out".to_owned();
         }
         let mut parts = Vec::new();
         if let Some(first) = self.steps.first() {
