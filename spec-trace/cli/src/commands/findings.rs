@@ -325,8 +325,8 @@ fn conflicts(conflicts: &[Conflict]) -> String {
         for it in group {
             let (sections, wants) = demand(it.against);
             let said = format!(
-                "step {} forbidden by {} ({sections}), which wants {wants}",
-                it.step, it.against
+                "{} ({sections}) forbids step {}: {wants}",
+                it.against, it.step
             );
             text += &hanging("    ", &said);
         }
