@@ -147,7 +147,7 @@ fn bash_completes_commands_and_formats() {
         ),
         ("countersign findings PA-E", "PA-E1 PA-E2 PA-E3 PA-E4"),
         ("countersign show --finding PA-F16", "PA-F16"),
-        ("countersign schema find", "findings"),
+        ("countersign schema vec", "vectors"),
     ] {
         assert_eq!(complete(words), format!("{values}\n"), "{words}");
     }

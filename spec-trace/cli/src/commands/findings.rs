@@ -22,6 +22,7 @@ use super::vectors::changed::{self, Changed};
 use super::vectors::{Made, Settings, made};
 use crate::answer::{Answer, DocumentFormat, Status};
 use crate::arguments::Protocol;
+use crate::show::words::shortened;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -320,7 +321,8 @@ fn conflicts(conflicts: &[Conflict]) -> String {
             format!("{finding} ({sections}) wants {wants}; by that its case {case} is right:");
         text += &hanging("  ", &said);
         for line in run.to_string().lines() {
-            text += &hanging("      ", line);
+            let words = line.split(' ').map(|word| shortened(word, LONGEST));
+            text += &hanging("      ", &words.collect::<Vec<_>>().join(" "));
         }
         for it in group {
             let (sections, wants) = demand(it.against);
@@ -333,6 +335,9 @@ fn conflicts(conflicts: &[Conflict]) -> String {
     }
     text
 }
+
+/// So many columns of a word of a run are told beside a conflict.
+const LONGEST: usize = 80;
 
 /// The sections of a finding, and what its mended wording wants.
 fn demand(id: &str) -> (String, &'static str) {
