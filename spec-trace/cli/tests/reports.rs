@@ -724,7 +724,7 @@ fn what_was_searched_for_is_linked_from_the_clauses() {
 /// What programs are told of the report is what they get, with and without all that can be asked for.
 #[test]
 fn the_json_of_a_report_keeps_to_its_schema() {
-    let schema = countersign_cli::commands::schema::find("report").expect("a schema");
+    let schema = schema::find("report").expect("a schema");
     let schema: Value = serde_json::from_str(&(schema.text)()).expect("JSON");
     let schema = jsonschema::validator_for(&schema).expect("a schema");
     let mut whole = report::whole().document();
