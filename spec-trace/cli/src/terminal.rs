@@ -107,8 +107,12 @@ impl Terminal {
         };
         let own = line.len() - line.trim_start_matches(' ').len();
         let indent = " ".repeat((own + 2).min(columns / 2));
-        let options = between_words(columns).subsequent_indent(&indent);
-        let filled = textwrap::fill(line, options.break_words(false));
+        // A first word that is too wide would leave its line to the blanks before it.
+        let (blanks, text) = line.split_at(own);
+        let options = between_words(columns)
+            .initial_indent(blanks)
+            .subsequent_indent(&indent);
+        let filled = textwrap::fill(text, options.break_words(false));
         let lines = filled.lines().map(|line| cut(line, columns, &indent));
         lines.collect::<Vec<_>>().join("\n")
     }
