@@ -26,6 +26,8 @@ pub struct Terminal {
 const RED: &str = "\x1b[31m";
 const YELLOW: &str = "\x1b[33m";
 const GREEN: &str = "\x1b[32m";
+const CYAN: &str = "\x1b[36m";
+const FAINT: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
 impl Terminal {
@@ -86,6 +88,18 @@ impl Terminal {
         lines.collect::<Vec<_>>().join("\n")
     }
 
+    /// A file of settings as it is shown: its comments are faint.
+    pub fn settings(self, text: &str) -> String {
+        if !self.is_coloured {
+            return text.to_owned();
+        }
+        let lines = text.split('\n').map(|line| match line.starts_with('#') {
+            true => format!("{FAINT}{line}{PLAIN}"),
+            false => line.to_owned(),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     /// The line on lines of its columns; what comes behind the first stands in by two more than that.
     fn broken(self, line: &str) -> String {
         let Some(columns) = self.columns.filter(|it| display_width(line) > *it) else {
@@ -93,8 +107,14 @@ impl Terminal {
         };
         let own = line.len() - line.trim_start_matches(' ').len();
         let indent = " ".repeat((own + 2).min(columns / 2));
-        let options = between_words(columns).subsequent_indent(&indent);
-        textwrap::fill(line, options.break_words(false))
+        // A first word that is too wide would leave its line to the blanks before it.
+        let (blanks, text) = line.split_at(own);
+        let options = between_words(columns)
+            .initial_indent(blanks)
+            .subsequent_indent(&indent);
+        let filled = textwrap::fill(text, options.break_words(false));
+        let lines = filled.lines().map(|line| cut(line, columns, &indent));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// The line in the colour of what it says.
@@ -109,10 +129,68 @@ impl Terminal {
         } else if line.contains(HOLDS) {
             GREEN
         } else {
-            return line;
+            return in_part(line);
         };
         format!("{colour}{line}{PLAIN}")
     }
+}
+
+/// The line with its first word that tells how grave something is in the colour that `lint` has for that.
+fn in_part(line: String) -> String {
+    for (words, colour) in [(GRAVE, RED), (LESS_GRAVE, YELLOW), (OF_USE, CYAN)] {
+        if let Some((at, word)) = words.iter().find_map(|it| Some((line.find(it)?, it))) {
+            let (before, behind) = (&line[..at], &line[at + word.len()..]);
+            return format!("{before}{colour}{word}{PLAIN}{behind}");
+        }
+    }
+    line
+}
+
+/// How grave something is, as the columns of a list have it, or the head of what explains it.
+const GRAVE: &[&str] = &[
+    "  harm  ",
+    "  harm, ",
+    "CHANGED (",
+    "its section has MOVED",
+    "its section is GONE",
+    "  MUST NOT  ",
+    "  MUST  ",
+];
+const LESS_GRAVE: &[&str] = &[
+    "  interoperability  ",
+    "  interoperability, ",
+    "NOT compared",
+    "not compared, ",
+    "Nothing states, carries out or tests",
+    "the loss of no rule alone",
+    "  SHOULD NOT  ",
+    "  SHOULD  ",
+];
+const OF_USE: &[&str] = &["  editorial, ", "  MAY  ", "  INFO  "];
+
+/// What is too wide by itself, such as a name or a path, on lines that end behind one of its joints.
+fn cut(line: &str, columns: usize, indent: &str) -> String {
+    let mut lines = Vec::new();
+    let mut rest = line.to_owned();
+    while display_width(&rest) > columns {
+        let begun = rest.len() - rest.trim_start_matches(' ').len();
+        let mut room = columns;
+        let fits = rest.char_indices().take_while(|(_, it)| {
+            let width = display_width(it.encode_utf8(&mut [0; 4]));
+            let fits = width <= room;
+            room = room.saturating_sub(width);
+            fits
+        });
+        let joints = fits.filter(|(at, it)| *at > begun && "_/:.,=-".contains(*it));
+        let Some((at, joint)) = joints.last() else {
+            break;
+        };
+        let behind = rest.split_off(at + joint.len_utf8());
+        lines.push(rest);
+        rest = format!("{indent}{behind}");
+    }
+    lines.push(rest);
+    lines.join("\n")
 }
 
 /// Between what was checked and the figures in the line that ends a check.
@@ -159,5 +237,50 @@ mod tests {
         }
         let other = "    1  t=0  agent starts";
         assert_eq!(coloured.fitted(other), other);
+        let file = "# A comment\nkey = 1\n";
+        assert_eq!(
+            coloured.settings(file),
+            format!("{FAINT}# A comment{PLAIN}\nkey = 1\n")
+        );
+        assert_eq!(Terminal::PLAIN.settings(file), file);
+    }
+
+    /// As `lint` has it: what violates is red, what warns is yellow, advice is cyan.
+    #[test]
+    fn how_grave_something_is_has_its_colour_and_the_rest_of_the_line_has_none() {
+        let coloured = Terminal {
+            is_coloured: true,
+            columns: None,
+        };
+        for (before, word, behind, colour) in [
+            ("AAEP-F2 ", "  harm  ", "          gap  Its title", RED),
+            ("AAEP-F1", "  interoperability, ", "gap", YELLOW),
+            ("AAEP-E1", "  editorial, ", "example", CYAN),
+            ("PA-8         ", "  MUST NOT  ", "It runs", RED),
+            ("PA-6         ", "  SHOULD  ", "  P  It is told", YELLOW),
+            ("PA-9         ", "  MAY  ", "     It stays short", CYAN),
+            (
+                "PA-6  SHOULD    ",
+                "CHANGED (",
+                "other words), read it again",
+                RED,
+            ),
+        ] {
+            let line = format!("{before}{word}{behind}");
+            let shown = format!("{before}{colour}{word}{PLAIN}{behind}");
+            assert_eq!(coloured.fitted(&line), shown);
+            assert_eq!(Terminal::PLAIN.fitted(&line), line);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_too_wide_is_cut_behind_its_joints() {
+        let narrow = Terminal {
+            is_coloured: false,
+            columns: Some(20),
+        };
+        let text = "  a_name_of_many_words_in_a_row src/a.rs:1";
+        let fitted = "  a_name_of_many_\n    words_in_a_row\n    src/a.rs:1";
+        assert_eq!(narrow.fitted(text), fitted);
     }
 }

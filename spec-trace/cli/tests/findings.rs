@@ -188,3 +188,86 @@ fn the_mended_wordings_are_held_against_each_other() {
     assert!(!text.contains("is not kept"), "{text}");
     assert_eq!(output.status.code(), Some(3), "{text}");
 }
+
+/// The last line of a list that counts.
+fn counts(list: &str) -> &str {
+    let mut lines = list.lines();
+    let counted = lines.find(|it| it.contains(" findings: "));
+    counted.expect("a line that counts")
+}
+
+#[test]
+fn editorial_findings_are_listed_apart_and_not_counted() {
+    let list = countersign(&["findings"]);
+    let (counted, apart) = list
+        .split_once("Editorial, not counted")
+        .expect("they are listed");
+    let all = findings::all();
+    assert!(counts(&list).starts_with(&format!("{} findings: ", all.len())));
+    assert!(!counted.contains("-E1 "), "{counted}");
+    for slip in findings::editorial() {
+        assert!(apart.contains(&slip.title[..20]), "{}: {apart}", slip.id);
+    }
+    let json = |arguments: &[&str]| -> Value {
+        serde_json::from_str(&countersign(arguments)).expect("JSON")
+    };
+    let counted = json(&["findings", "--format", "json"]);
+    let counted = counted.as_array().expect("an array");
+    assert_eq!(counted.len(), all.len());
+    assert!(counted.iter().all(|it| it["severity"] != "editorial"));
+    let editorial = json(&["findings", "--editorial", "--format", "json"]);
+    let editorial = editorial.as_array().expect("an array");
+    assert_eq!(editorial.len(), findings::editorial().len());
+    for it in editorial {
+        assert_eq!(it["severity"], "editorial");
+        for member in ["id", "gist", "sections", "clauses", "wrong", "repair"] {
+            assert!(!it[member].is_null(), "{it}");
+        }
+    }
+    // One of them by its id, those beside a clause, those of a protocol.
+    assert!(countersign(&["findings", "aaep-e3"]).contains("5.887 seconds"));
+    assert!(countersign(&["findings", "AQL-2.2-2"]).contains("AQL-E1 "));
+    let of_one = countersign(&["findings", "--editorial", "--protocol", "pending-action"]);
+    assert!(
+        of_one.contains("PA-E1") && !of_one.contains("AQL-E1"),
+        "{of_one}"
+    );
+    let mut unknown = Command::cargo_bin("countersign").expect("the binary is built");
+    let refused = unknown.args(["findings", "AQL-E170"]).assert().code(2);
+    refused.stderr(contains("did you mean AQL-E1"));
+}
+
+#[test]
+fn every_editorial_finding_is_well_formed() {
+    let mut ids = BTreeSet::new();
+    for slip in findings::editorial() {
+        let id = slip.id.as_str();
+        assert!(ids.insert(id), "{id} is there twice");
+        assert!(slip.title.chars().count() <= 70, "{id}: {}", slip.title);
+        assert!(!slip.sections.is_empty(), "{id}");
+        for clause in &slip.clauses {
+            let known = countersign_clauses::get(clause.as_str());
+            let known = known.unwrap_or_else(|error| panic!("{id}: {error}"));
+            assert_eq!(known.protocol, slip.protocol(), "{id}: {clause}");
+        }
+        for text in [&slip.wrong, &slip.repair] {
+            assert!(text.trim().ends_with('.'), "{id}: {text}");
+        }
+    }
+    for finding in findings::all() {
+        let wants = finding.wants.chars().count();
+        assert!(
+            (1..=60).contains(&wants),
+            "{}: {}",
+            finding.id,
+            finding.wants
+        );
+    }
+}
+
+#[test]
+fn a_text_whose_type_matters_stands_in_quotes() {
+    let explained = countersign(&["findings", "AAEP-F30"]);
+    assert!(explained.contains("default_response=\"no\""), "{explained}");
+    assert!(explained.contains("default_response=false"), "{explained}");
+}

@@ -128,4 +128,27 @@ fn bash_completes_commands_and_formats() {
         "text json markdown\n"
     );
     assert_eq!(complete("countersign abl"), "ablate\n");
+    for (words, values) in [
+        ("countersign check m", "mcp-aql"),
+        ("countersign clauses AAEP-6.3.4-4", "AAEP-6.3.4-4"),
+        ("countersign clauses --protocol p", "pending-action"),
+        (
+            "countersign check aaep --without AQL-5.4-",
+            "AQL-5.4-1 AQL-5.4-2 AQL-5.4-3 AQL-5.4-4",
+        ),
+        ("countersign worth aaep --guarantee PA-14", "PA-14"),
+        (
+            "countersign check mcp-aql --reading check-order",
+            "check-order=table check-order=sample",
+        ),
+        (
+            "countersign findings AQL-F2",
+            "AQL-F2 AQL-F20 AQL-F21 AQL-F22 AQL-F23 AQL-F24 AQL-F25",
+        ),
+        ("countersign findings PA-E", "PA-E1 PA-E2 PA-E3 PA-E4"),
+        ("countersign show --finding PA-F16", "PA-F16"),
+        ("countersign schema vec", "vectors"),
+    ] {
+        assert_eq!(complete(words), format!("{values}\n"), "{words}");
+    }
 }

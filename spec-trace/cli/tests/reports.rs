@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use countersign_cli::answer::Status;
+use countersign_cli::commands::schema;
 use countersign_cli::verdicts::{self, Verified};
 use countersign_conform::edges::Walk;
 use countersign_conform::{Disagreement, Divergence};
@@ -658,6 +659,10 @@ fn a_clause_stands_beside_its_passage_with_what_has_become_of_it() {
         );
     }
     let document = document(&files);
+    // It has the form of what `clauses --against` prints.
+    let schema = schema::find("clauses.against").expect("a schema");
+    let schema = serde_json::from_str(&(schema.text)()).expect("JSON");
+    assert!(jsonschema::is_valid(&schema, &document["against"]));
     assert_eq!(document["against"]["clauses"][1]["state"], "changed");
     assert_eq!(document["against"]["uncovered"][0]["line"], 7);
     assert_eq!(document["against"]["added"][1]["after"], "PA-5");
@@ -719,7 +724,7 @@ fn what_was_searched_for_is_linked_from_the_clauses() {
 /// What programs are told of the report is what they get, with and without all that can be asked for.
 #[test]
 fn the_json_of_a_report_keeps_to_its_schema() {
-    let schema = countersign_cli::commands::schema::find("report").expect("a schema");
+    let schema = schema::find("report").expect("a schema");
     let schema: Value = serde_json::from_str(&(schema.text)()).expect("JSON");
     let schema = jsonschema::validator_for(&schema).expect("a schema");
     let mut whole = report::whole().document();

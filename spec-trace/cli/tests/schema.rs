@@ -5,7 +5,9 @@
 //! them together. They agree on all that is generated here; where they are known to differ, a test names the place.
 
 use std::cell::Cell;
+use std::path::Path;
 
+use assert_cmd::Command;
 use countersign_cli::answer::{Format, Status};
 use countersign_cli::commands::schema::{self, Args, SCHEMAS};
 use countersign_reference::aaep::ConfirmationReply;
@@ -581,11 +583,11 @@ fn the_schema_is_printed_in_every_format_as_it_stands() {
 fn without_a_name_the_names_are_listed() {
     assert_eq!(
         run(None, Format::Text).unwrap().text,
-        "confirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nreport\nsmoke\nstream\nvectors\n"
+        "check\nclauses\nclauses.against\nconfirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nfindings\nfindings.editorial\nlint\nreadings\nreplay\nreport\nsmoke\nstream\nvectors\n"
     );
     assert_eq!(
         run(None, Format::Json).unwrap().text,
-        "[\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"report\",\n  \"smoke\",\n  \"stream\",\n  \"vectors\"\n]\n"
+        "[\n  \"check\",\n  \"clauses\",\n  \"clauses.against\",\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"findings\",\n  \"findings.editorial\",\n  \"lint\",\n  \"readings\",\n  \"replay\",\n  \"report\",\n  \"smoke\",\n  \"stream\",\n  \"vectors\"\n]\n"
     );
 }
 
@@ -594,7 +596,7 @@ fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
     let error = run(Some("confirmation.replies"), Format::Text).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "unknown schema `confirmation.replies`: expected one of confirmation.reply, diff, diff.baseline, diff.matrix, driver, report, smoke, stream, vectors"
+        "unknown schema `confirmation.replies`: expected one of check, clauses, clauses.against, confirmation.reply, diff, diff.baseline, diff.matrix, driver, findings, findings.editorial, lint, readings, replay, report, smoke, stream, vectors"
     );
 }
 
@@ -604,7 +606,7 @@ fn the_schema_of_a_stream_takes_what_the_judge_takes() {
     let schema: Value =
         serde_json::from_str(&run(Some("stream"), Format::Json).unwrap().text).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/valid");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/valid");
     let mut records = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
@@ -629,5 +631,95 @@ fn the_schema_of_a_stream_takes_what_the_judge_takes() {
             !validator.is_valid(&serde_json::from_str(wrong).unwrap()),
             "{wrong}"
         );
+    }
+}
+
+/// What a command prints, as JSON.
+fn printed(arguments: &[&str]) -> Value {
+    let mut command = Command::cargo_bin("countersign").unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let command = command.args(arguments).args(["--format", "json"]);
+    let output = command.current_dir(root).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
+}
+
+/// What is printed has the form that its schema says, and the schema wants every member that it requires.
+#[test]
+fn what_commands_print_is_what_their_schemas_say() {
+    let vectors = tempfile::tempdir().unwrap();
+    let out = vectors.path().to_str().unwrap();
+    printed(&["vectors", "pending-action", "--out", out]);
+    let vector = vectors.path().join("0001.json");
+    let this = assert_cmd::cargo::cargo_bin("countersign");
+    let this = this.to_str().unwrap();
+    let replay = ["replay", vector.to_str().unwrap(), "--format", "json", "--"];
+    let replay = [&replay[..], &[this, "serve", "pending-action", "--stdio"]].concat();
+    let replayed = Command::cargo_bin("countersign")
+        .unwrap()
+        .args(replay)
+        .output();
+    let replayed: Value = serde_json::from_slice(&replayed.unwrap().stdout).unwrap();
+    let broken = [
+        "check",
+        "pending-action",
+        "--bounds",
+        "small",
+        "--without",
+        "PA-7",
+    ];
+    for (name, document) in [
+        (
+            "check",
+            printed(&["check", "pending-action", "--bounds", "small"]),
+        ),
+        ("check", printed(&broken)),
+        ("clauses", printed(&["clauses"])),
+        ("clauses", printed(&["clauses", "--gaps"])),
+        ("findings", printed(&["findings"])),
+        ("findings.editorial", printed(&["findings", "--editorial"])),
+        ("lint", printed(&["lint", "traces/invalid", "traces/valid"])),
+        (
+            "lint",
+            printed(&[
+                "lint",
+                "traces/invalid/AAEP-6.1-3_rejected-and-nothing-more.jsonl",
+            ]),
+        ),
+        ("readings", printed(&["readings", "pending-action"])),
+        ("replay", replayed),
+    ] {
+        let schema: Value =
+            serde_json::from_str(&run(Some(name), Format::Text).unwrap().text).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&document)
+            .take(3)
+            .map(|it| format!("{}: {it}", it.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{name}: {errors:#?}");
+        let of_one = document.as_array().map_or(&document, |all| &all[0]);
+        let required = [
+            "/required",
+            "/items/required",
+            "/$defs/Clause/required",
+            "/$defs/Finding/required",
+            "/$defs/Editorial/required",
+        ];
+        let required = required
+            .iter()
+            .filter_map(|it| schema.pointer(it)?.as_array());
+        for member in required.flatten().filter_map(Value::as_str) {
+            let mut less = of_one.clone();
+            let has = less.as_object_mut().unwrap().remove(member).is_some();
+            let less = if document.is_array() {
+                json!([less])
+            } else {
+                less
+            };
+            assert!(
+                !has || !validator.is_valid(&less),
+                "{name} without {member}"
+            );
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The one thing to know: a finding counts only with a run that two passages judge differently, that breaks what a section which it
 //! cites is there for and no passage, or that cannot go on in any right way. `documents/*.toml` holds them, with what shows each, and beside them what looked like one
-//! and is refuted by a passage. `run` has what executes them; the passages, the mended wordings and the guarantees are in a module
+//! and is refuted by a passage, and slips that mislead and change nothing. `run` has what executes them; the passages, the mended wordings and the guarantees are in a module
 //! for each protocol.
 
 use std::collections::BTreeMap;
@@ -79,6 +79,8 @@ pub struct Finding {
     pub readings: Vec<String>,
     /// A wording that would mend it, for an editor to take over.
     pub repair: String,
+    /// What that wording wants, in at most 60 characters.
+    pub wants: String,
     /// What a model has to hold to show it.
     pub modelled: String,
     /// What shows it, executed.
@@ -221,6 +223,69 @@ impl Finding {
     }
 }
 
+/// What is wrong with the text where nothing follows for those who keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Slip {
+    /// One word for two things, two words for one, or one that means something else.
+    Term,
+    /// It leads somewhere else, or not far enough.
+    Reference,
+    /// It is at odds with what stands above it, or with another one.
+    Example,
+    /// It promises something else than what stands below it.
+    Heading,
+    /// One name is written in two ways.
+    Spelling,
+    /// It does not agree with what it is computed from, or with another one.
+    Number,
+}
+
+impl Slip {
+    /// Its name, as it is printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Term => "term",
+            Self::Reference => "reference",
+            Self::Example => "example",
+            Self::Heading => "heading",
+            Self::Spelling => "spelling",
+            Self::Number => "number",
+        }
+    }
+}
+
+/// A slip of a document: it misleads a reader, and no run is judged otherwise for it. It is no [`Finding`], and is not counted as one.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Editorial {
+    /// Its name; an `E` stands before the number.
+    pub id: String,
+    /// What it is.
+    pub kind: Slip,
+    /// Its title, at most 70 characters.
+    pub title: String,
+    /// Where it stands, and what it is at odds with.
+    pub sections: Vec<String>,
+    /// The clauses beside it, if there are any.
+    pub clauses: Vec<ClauseId>,
+    /// What misleads.
+    pub wrong: String,
+    /// A wording that would mend it, for an editor to take over.
+    pub repair: String,
+}
+
+impl Editorial {
+    /// The protocol's name on the command line.
+    pub fn protocol(&self) -> &'static str {
+        match self.id.split('-').next() {
+            Some("AQL") => "mcp-aql",
+            Some("PA") => "pending-action",
+            _ => "aaep",
+        }
+    }
+}
+
 /// What looked like a finding.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -268,11 +333,18 @@ pub fn get(id: &str) -> Result<&'static Finding, UnknownFinding> {
     })
 }
 
+/// Every editorial finding, in the order of the documents.
+pub fn editorial() -> &'static [Editorial] {
+    &FILES.editorial
+}
+
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
     finding: Vec<Finding>,
+    #[serde(default)]
+    editorial: Vec<Editorial>,
     #[serde(default)]
     refuted: Vec<Refuted>,
 }
@@ -285,6 +357,10 @@ static FILES: LazyLock<File> = LazyLock::new(|| {
             "pending-action.toml",
             include_str!("../documents/pending-action.toml"),
         ),
+        (
+            "editorial.toml",
+            include_str!("../documents/editorial.toml"),
+        ),
         ("refuted.toml", include_str!("../documents/refuted.toml")),
     ];
     let mut all = File::default();
@@ -292,6 +368,7 @@ static FILES: LazyLock<File> = LazyLock::new(|| {
         // The files are part of the program, and a test reads them: what is wrong with them cannot reach a user.
         let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
         all.finding.extend(file.finding);
+        all.editorial.extend(file.editorial);
         all.refuted.extend(file.refuted);
     }
     all

@@ -121,7 +121,7 @@ impl fmt::Display for Run {
             write!(f, "{number}. {}", step.time())?;
             for (name, value) in &step.members {
                 match value.as_str() {
-                    Some(text) if !text.contains(char::is_whitespace) => {
+                    Some(text) if !needs_quotes(name, text) => {
                         write!(f, " {name}={text}")?;
                     }
                     _ => write!(f, " {name}={value}")?,
@@ -131,6 +131,13 @@ impl fmt::Display for Run {
         }
         Ok(())
     }
+}
+
+/// Whether a text without quotes would be taken for something else: for two, for another JSON value, or, of an answer, for an unknown type.
+fn needs_quotes(name: &str, text: &str) -> bool {
+    text.contains(char::is_whitespace)
+        || name.ends_with("response")
+        || serde_json::from_str::<Value>(text).is_ok()
 }
 
 /// `10:00:05.250` as milliseconds since midnight.

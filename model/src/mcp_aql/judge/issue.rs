@@ -217,8 +217,8 @@ impl TokenJudge {
             || (issued.prefix == Some(Purpose::Confirmation) && request.is_dangerous());
         if !fits {
             let text = format!(
-                "token {name} was to have the prefix of {:?}",
-                request.purpose
+                "token {name} was to begin with {}",
+                request.purpose.prefix()
             );
             case.conformance("AQL-2.1-1", &[], text);
         }

@@ -202,7 +202,7 @@ impl TokenJudge {
         // AQL-6.4-1: the log says what happened, and once.
         for entry in std::mem::take(&mut case.entries) {
             if self.shows_log {
-                let text = format!("no {:?} was to be logged: it did not happen", entry.event);
+                let text = format!("no {} was to be logged: it did not happen", entry.event);
                 case.conformance("AQL-6.4-1", &[], text);
             }
         }

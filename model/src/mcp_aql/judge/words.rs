@@ -4,6 +4,7 @@
 //! numbers here, which whoever feeds the judge gives out: equal text, equal number. Times are in milliseconds since the epoch.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 pub use crate::mcp_aql::rules::Code;
 
@@ -133,6 +134,16 @@ pub enum Purpose {
     Confirmation,
     /// `quota_continue_`
     Quota,
+}
+
+impl Purpose {
+    /// What its tokens begin with.
+    pub(super) fn prefix(self) -> &'static str {
+        match self {
+            Self::Confirmation => "conf_",
+            Self::Quota => "quota_continue_",
+        }
+    }
 }
 
 /// How much a failed check tells.
@@ -311,4 +322,16 @@ pub enum LogEvent {
     Rejected,
     /// `TOKEN_REVOKED`
     Revoked,
+}
+
+/// As the log has it.
+impl fmt::Display for LogEvent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Issued => "TOKEN_ISSUED",
+            Self::Validated => "TOKEN_VALIDATED",
+            Self::Rejected => "TOKEN_REJECTED",
+            Self::Revoked => "TOKEN_REVOKED",
+        })
+    }
 }

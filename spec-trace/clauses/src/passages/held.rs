@@ -27,6 +27,8 @@ pub(super) struct Fate {
     pub other_signs: bool,
     /// New text stands in its sentence.
     pub is_extended: bool,
+    /// Its section stands elsewhere.
+    pub has_moved: bool,
 }
 
 impl Fate {
@@ -35,6 +37,7 @@ impl Fate {
             Fate { start: None, .. } => Some(Why::Words),
             it if it.is_extended => Some(Why::Added),
             it if it.other_signs => Some(Why::Signs),
+            it if it.has_moved => Some(Why::Moved),
             _ => None,
         }
     }
@@ -68,7 +71,7 @@ impl Held<'_> {
 
     /// The new text where a unit stood: each of several missing ones has its own, as far as there are.
     fn instead(&self, unit: usize, page: &Page<'_>) -> Option<Range<usize>> {
-        let stands = |it: &usize| self.units[*it].start.is_some();
+        let stands = |it: &usize| self.units[*it].start.is_some() && !self.units[*it].has_moved;
         let before = (0..unit).rev().find(stands);
         let behind = (unit..self.units.len()).find(stands);
         let end =
@@ -130,6 +133,17 @@ impl Page<'_> {
 
     fn starts_new(&self, letter: usize) -> bool {
         letter == 0 || self.owners[letter - 1].is_some() || self.copy.divides(letter)
+    }
+
+    /// The headings that stand elsewhere now, with their sections.
+    pub fn moved(&self, held: &[Held<'_>]) -> Vec<Place> {
+        let documents: BTreeSet<usize> = self.owners.iter().flatten().map(|it| it.0).collect();
+        let of_it = documents.into_iter().map(|it| &held[it]);
+        let of_it = of_it.flat_map(|it| it.units.iter().zip(&it.document.0));
+        let starts = of_it.filter(|(fate, unit)| fate.has_moved && unit.is_heading);
+        let starts = starts.filter_map(|(fate, _)| fate.start);
+        let places = starts.map(|it| self.copy.place(&self.copy.sentence(it)));
+        places.collect()
     }
 
     /// The units in whose sentence there is new text.

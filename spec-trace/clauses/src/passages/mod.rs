@@ -32,12 +32,16 @@ use crate::{Clause, all};
 pub enum State {
     /// They stand there.
     Same,
+    /// They stand there, with their section, elsewhere: the clause is to be looked at where it stands now.
+    Moved,
     /// They do not stand there as they did: the clause is to be read again.
     Changed,
     /// Nor does anything of their section: the clause has lost its ground.
     Lost,
     /// No file holds its document.
     Absent,
+    /// None of the documents states it: it is one of the facts beside them, taken from chapters that are not among them.
+    Facts,
 }
 
 /// Why a clause is to be read again.
@@ -50,6 +54,8 @@ pub enum Why {
     Added,
     /// The letters are the same, the signs among them are not.
     Signs,
+    /// Its section stands elsewhere.
+    Moved,
 }
 
 /// A clause beside the text.
@@ -88,6 +94,9 @@ pub struct Compared {
     pub others: BTreeMap<&'static str, Vec<String>>,
     /// The clauses, in the order of the documents.
     pub clauses: Vec<Beside>,
+    /// The headings of the sections that stand elsewhere now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<Place>,
     /// The sentences with a word like MUST that no clause was read from.
     pub uncovered: Vec<Place>,
     /// The other sentences, items, rows and lines that are new.
@@ -104,7 +113,10 @@ impl Compared {
     pub fn is_read(&self) -> bool {
         self.uncovered.is_empty()
             && self.added.iter().all(|it| it.after.is_none())
-            && self.count(State::Same) + self.count(State::Absent) == self.clauses.len()
+            && self
+                .clauses
+                .iter()
+                .all(|it| matches!(it.state, State::Same | State::Absent | State::Facts))
     }
 }
 
@@ -200,14 +212,21 @@ impl Rows {
         rows.map_or(&[], Vec::as_slice)
     }
 
-    /// Holds these clauses against a copy; those that have no passage are left out.
+    /// Holds these clauses against a copy; those that have no passage are [`State::Facts`].
     pub fn compare(&self, clauses: &[&'static Clause], copies: &[Copy]) -> Compared {
-        let clauses = clauses.iter().filter(|it| !self.of(it).is_empty());
-        let clauses: Vec<&'static Clause> = clauses.copied().collect();
         let (mut held, others) = self.held(copies);
         let pages = pages(&mut held, copies);
         let mut compared = Compared::default();
         for clause in clauses {
+            if self.of(clause).is_empty() {
+                compared.clauses.push(Beside {
+                    id: clause.id.as_str(),
+                    state: State::Facts,
+                    why: BTreeSet::new(),
+                    passages: Vec::new(),
+                });
+                continue;
+            }
             let title = clause.document.as_str();
             let held = held.iter().find(|it| it.title == title);
             let file = held.map(|it| copies[it.copy].name.clone());
@@ -241,6 +260,7 @@ impl Rows {
                     });
                 }
             }
+            compared.moved.extend(page.moved(&held));
             let uncovered = uncovered.into_iter();
             let uncovered = uncovered.map(|(start, end)| page.copy.place(&(start..end)));
             compared.uncovered.extend(uncovered);
@@ -357,6 +377,7 @@ impl Rows {
         let mut rule = self.of(clause)[0].runs(held.document).into_iter();
         beside.state = match beside.why.is_empty() {
             true => State::Same,
+            false if beside.why.iter().all(|it| *it == Why::Moved) => State::Moved,
             false if rule.all(|it| held.is_gone(&it)) => State::Lost,
             false => State::Changed,
         };
@@ -373,14 +394,54 @@ impl Rows {
 
 /// What has become of each unit of a document in a copy.
 fn fates(document: &Document, copy: &Copy) -> Vec<Fate> {
-    let aligned = document.align(copy).into_iter().zip(&document.0);
-    let fate = aligned.map(|(start, unit)| Fate {
+    let mut starts = document.align(copy, &|_| true);
+    let moved = moved(document, copy, &mut starts);
+    let aligned = starts.into_iter().zip(moved).zip(&document.0);
+    let fate = aligned.map(|((start, has_moved), unit)| Fate {
         start,
         other_signs: start
             .is_some_and(|it| copy.signs(&(it..it + unit.passage.letters)) != unit.signs),
         is_extended: false,
+        has_moved,
     });
     fate.collect()
+}
+
+/// A section has moved if at least this share of its letters stands in a row elsewhere, and its heading, and no more than the other where
+/// it was.
+const MOVED: usize = 2;
+const LEFT: usize = 5;
+
+/// Looks for the sections that do not stand where they were in the text that belongs to no other: which units have moved.
+fn moved(document: &Document, copy: &Copy, starts: &mut [Option<usize>]) -> Vec<bool> {
+    let letters = |unit: usize| document.0[unit].passage.letters;
+    let mut is_free = vec![true; copy.len()];
+    for (unit, start) in starts.iter().enumerate() {
+        let taken = start.map_or(0..0, |it| it..it + letters(unit));
+        is_free[taken].fill(false);
+    }
+    let mut has_moved = vec![false; starts.len()];
+    let headings = (0..starts.len()).filter(|it| document.0[*it].is_heading);
+    for heading in headings.collect::<Vec<_>>() {
+        let section = document.section(heading);
+        let whole: usize = section.clone().map(letters).sum();
+        let of_it = Document(document.0[section.clone()].to_vec());
+        let left = of_it.letters_at(&starts[section.clone()]);
+        if starts[heading].is_some() || left * LEFT >= whole {
+            continue;
+        }
+        let found = of_it.align(copy, &|it| is_free[it].iter().all(|free| *free));
+        if found[0].is_none() || of_it.letters_at(&found) * MOVED < whole {
+            continue;
+        }
+        for (unit, start) in section.zip(found) {
+            starts[unit] = start;
+            has_moved[unit] = start.is_some();
+            let taken = start.map_or(0..0, |it| it..it + letters(unit));
+            is_free[taken].fill(false);
+        }
+    }
+    has_moved
 }
 
 /// How many letters stand there, in units that are no words of everyday.

@@ -100,13 +100,16 @@ impl Document {
     }
 
     /// With which letter of the copy each unit begins that stands there: as many letters as can stand in this order.
-    pub fn align(&self, copy: &Copy) -> Vec<Option<usize>> {
+    /// Only letters that `may` stand for one are looked at.
+    pub fn align(&self, copy: &Copy, may: &dyn Fn(Range<usize>) -> bool) -> Vec<Option<usize>> {
         let places = self.places(copy);
         let mut links: Vec<Link> = Vec::new();
         // By the letter at which a chain ends, the heaviest that ends no later.
         let mut ends: BTreeMap<usize, usize> = BTreeMap::new();
         for (unit, it) in self.0.iter().enumerate() {
-            let new = places.get(&it.passage).into_iter().flatten().map(|start| {
+            let stands = places.get(&it.passage).into_iter().flatten();
+            let stands = stands.filter(|start| may(**start..**start + it.passage.letters));
+            let new = stands.map(|start| {
                 let before = ends.range(..=start).next_back().map(|it| *it.1);
                 let weight = before.map_or(0, |it| links[it].weight) + it.passage.letters;
                 Link {
@@ -137,6 +140,13 @@ impl Document {
             last = link.before;
         }
         aligned
+    }
+
+    /// How many letters the units have that stand somewhere.
+    pub fn letters_at(&self, starts: &[Option<usize>]) -> usize {
+        let units = starts.iter().zip(&self.0);
+        let units = units.filter(|(start, _)| start.is_some());
+        units.map(|(_, unit)| unit.passage.letters).sum()
     }
 
     /// Where each unit stands in a copy, from the edge of a word to another.

@@ -98,9 +98,11 @@ fn told(text: &str) -> Vec<String> {
     );
     let near = |it: &Added| format!("new {} ({})", at(&it.place), it.after.unwrap_or("-"));
     told.extend(compared.added.iter().map(near));
+    told.extend(compared.moved.iter().map(|it| format!("moved {}", at(it))));
     assert_eq!(
         compared.is_read(),
-        told.iter().all(|it| it.ends_with("(-)")),
+        told.iter()
+            .all(|it| it.ends_with("(-)") || it.starts_with("moved")),
         "{told:?}"
     );
     told
@@ -248,12 +250,28 @@ fn a_change_is_told_once() {
 #[test]
 fn what_stands_elsewhere_is_told() {
     let (before, stone) = TEXT.split_at(TEXT.find("# 4.2").expect("a section"));
-    let expected = [
-        "AQL-4.2-1 Lost {Words}",
-        "new 1: 4.2 Stone (AQL-2.1-1)",
-        "new 3: Granite weighs more. (AQL-2.1-1)",
-    ];
-    assert_eq!(told(&(stone.to_owned() + before)), expected);
+    let expected = ["AQL-4.2-1 Moved {Moved}", "moved 1: 4.2 Stone"];
+    let moved = stone.to_owned() + before;
+    assert_eq!(told(&moved), expected);
+    // What has changed on the way is told as changed.
+    let changed = moved.replace("more.", "more, in summer.");
+    assert_eq!(
+        told(&changed),
+        ["AQL-4.2-1 Changed {Added}", "moved 1: 4.2 Stone"]
+    );
+    // Most of it has to be there; what is written anew is new.
+    let anew = moved.replace("Granite weighs more.", "Basalt, of all stones, is heavier.");
+    assert_eq!(told(&anew)[0], "AQL-4.2-1 Lost {Words}");
+}
+
+/// A section from which no clause was read moves, too, and leaves nothing to read again.
+#[test]
+fn a_section_without_a_clause_is_told_as_moved() {
+    let from = TEXT.find("# 3.3").expect("a section");
+    let to = TEXT.find("# 4.2").expect("a section");
+    let trees = &TEXT[from..to];
+    let moved = trees.to_owned() + &TEXT[..from] + &TEXT[to..];
+    assert_eq!(told(&moved), ["moved 1: 3.3 Trees"]);
 }
 
 #[test]

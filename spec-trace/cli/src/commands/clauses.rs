@@ -259,8 +259,10 @@ fn why_not(clause: &Clause) -> String {
 /// A link's name and its place, on one line where they fit.
 fn located(link: &Link) -> String {
     const COLUMN: usize = 50;
+    let has_room = Terminal::of_stdout().at_most(WIDTH) == WIDTH;
     match &link.at {
         None => hanging("  ", &link.name),
+        Some(at) if !has_room => hanging("  ", &link.name) + &hanging("      ", at),
         Some(at) if link.name.chars().count() < COLUMN => {
             format!("  {:<COLUMN$}{at}\n", link.name)
         }

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use countersign_clauses::ClauseId;
+use countersign_clauses::{ClauseId, nearest};
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_findings::run::{Run, in_words};
 use countersign_findings::together::{Conflict, Together, Unkept, together};
-use countersign_findings::{self as findings, Finding, Kind, Refuted, Severity, ShownBy};
+use countersign_findings::{
+    self as findings, Editorial, Finding, Kind, Refuted, Severity, ShownBy, UnknownFinding,
+};
 use miette::miette;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,6 +22,7 @@ use super::vectors::changed::{self, Changed};
 use super::vectors::{Made, Settings, made};
 use crate::answer::{Answer, DocumentFormat, Status};
 use crate::arguments::Protocol;
+use crate::show::words::shortened;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,6 +31,7 @@ Examples:
   countersign findings AQL-4.1-3                  those that concern a clause, or a section
   countersign findings AQL-F2 --format markdown   the same, for the tracker of the document
   countersign findings --protocol aaep --format json
+  countersign findings --editorial                slips that mislead and change nothing: not counted
   countersign findings --refuted                  what looked like one, and the passage against it
   countersign findings --repaired                 the mended wordings, all in force together
 
@@ -39,11 +43,14 @@ those to look at again: they require or forbid something by a clause that the fi
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Explain this finding, such as AAEP-F5, or list those that concern this clause or section
+    /// Explain this finding, such as AAEP-F5 or AAEP-E1, or list those that concern this clause or section
     id: Option<String>,
     /// Only the findings on this protocol
     #[arg(long, value_enum, conflicts_with = "id")]
     protocol: Option<Protocol>,
+    /// The editorial ones in full: slips that mislead a reader and change nothing. They are not counted, and not in the JSON of the others
+    #[arg(long, conflicts_with_all = ["id", "refuted", "repaired"])]
+    editorial: bool,
     /// What looked like a finding, and why it is none
     #[arg(long, conflicts_with = "id")]
     refuted: bool,
@@ -66,6 +73,9 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
         })
     };
     let status = Status::Holds;
+    if let Some(slips) = slips(args, &is_wanted)? {
+        return Ok(editorial(&slips, format));
+    }
     if args.refuted {
         let refuted = findings::refuted().iter();
         let refuted: Vec<&Refuted> = refuted.filter(|it| is_wanted(&it.protocol)).collect();
@@ -95,9 +105,114 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
         DocumentFormat::Json => return Ok(Answer::json(&documents(&found), status)),
         DocumentFormat::Markdown => found.iter().map(|it| markdown(it)).collect(),
         DocumentFormat::Text if args.id.is_some() && found.len() == 1 => explain(found[0]),
-        DocumentFormat::Text => list(&found),
+        DocumentFormat::Text => {
+            let beside = findings::editorial().iter();
+            let beside: Vec<&Editorial> = match &args.id {
+                Some(id) => beside.filter(|it| concerns(&it.clauses, id)).collect(),
+                None => beside.filter(|it| is_wanted(it.protocol())).collect(),
+            };
+            list(&found) + &apart(&beside)
+        }
     };
     Ok(Answer { text, status })
+}
+
+/// The editorial findings, where they are asked for: all, or the one with an id.
+fn slips(
+    args: &Args,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> miette::Result<Option<Vec<&'static Editorial>>> {
+    let all = findings::editorial().iter();
+    let asked = args.id.as_ref().map(|id| id.to_ascii_uppercase());
+    let asked = asked.filter(|id| is_editorial(id));
+    match asked {
+        Some(id) => match all.clone().find(|it| it.id == id) {
+            Some(slip) => Ok(Some(vec![slip])),
+            None => {
+                let nearest = nearest::ids(&id, all.map(|it| it.id.as_str()));
+                Err(miette::Report::msg(UnknownFinding { id, nearest }))
+            }
+        },
+        None if args.editorial => Ok(Some(all.filter(|it| is_wanted(it.protocol())).collect())),
+        None => Ok(None),
+    }
+}
+
+/// `AAEP-E1`: what begins with a letter E and goes on with a digit names no clause.
+fn is_editorial(id: &str) -> bool {
+    let number = id.split_once("-E").map(|(_, number)| number);
+    number.is_some_and(|it| it.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+fn concerns(clauses: &[ClauseId], id: &str) -> bool {
+    countersign_clauses::meant(id)
+        .is_ok_and(|meant| meant.iter().any(|it| clauses.contains(&it.id)))
+}
+
+/// Editorial findings in full.
+fn editorial(slips: &[&Editorial], format: DocumentFormat) -> Answer {
+    let status = Status::Holds;
+    let text = match format {
+        DocumentFormat::Json => return Answer::json(&editorial_documents(slips), status),
+        DocumentFormat::Text => slips.iter().map(|it| slip_text(it)).collect(),
+        DocumentFormat::Markdown => slips.iter().map(|it| slip_markdown(it)).collect(),
+    };
+    Answer { text, status }
+}
+
+/// They have the members of a finding that they can have.
+fn editorial_documents(slips: &[&Editorial]) -> Value {
+    let document = |it: &&Editorial| {
+        let mut document = json!(it);
+        document["severity"] = json!("editorial");
+        document["gist"] = json!(it.title);
+        document["repair"] = json!({ "wording": it.repair, "verdict": "not-executed" });
+        document
+    };
+    slips.iter().map(document).collect()
+}
+
+fn slip_text(slip: &Editorial) -> String {
+    let mut text = format!("{}  editorial, {}\n", slip.id, slip.kind.as_str());
+    text += &hanging("  ", &slip.title);
+    text += &hanging("  Sections: ", &slip.sections.join(", "));
+    text += &hanging("  misleads: ", &slip.wrong);
+    text += &hanging("  mended:   ", &slip.repair);
+    if !slip.clauses.is_empty() {
+        let ids: Vec<&str> = slip.clauses.iter().map(ClauseId::as_str).collect();
+        text += &hanging("  Clauses:  ", &ids.join(", "));
+    }
+    text + "\n"
+}
+
+fn slip_markdown(slip: &Editorial) -> String {
+    let Editorial {
+        id,
+        title,
+        wrong,
+        repair,
+        ..
+    } = slip;
+    let (kind, sections) = (slip.kind.as_str(), slip.sections.join(", "));
+    format!(
+        "## {id} {title}\n\n{kind}, editorial. Sections {sections}.\n\n{}\n\n### A wording that mends it\n\n{}\n\n",
+        wrong.trim(),
+        repair.trim()
+    )
+}
+
+/// The editorial findings, a line each, behind those that are counted.
+fn apart(slips: &[&Editorial]) -> String {
+    if slips.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "\nEditorial, not counted: they mislead a reader and change nothing\n\n".to_owned();
+    for slip in slips {
+        let head = format!("{:<8}  {:<9}  ", slip.id, slip.kind.as_str());
+        text += &hanging(&head, &slip.title);
+    }
+    text + &hanging("", "countersign findings --editorial has them in full")
 }
 
 /// The finding with this id, or those that concern the clause or section with it.
@@ -167,19 +282,7 @@ fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette:
             it.conflicts.len(),
             it.unkept.len(),
         );
-        let same =
-            |one: &Conflict, next: &Conflict| (one.finding, one.case) == (next.finding, next.case);
-        for group in it.conflicts.chunk_by(same) {
-            let Conflict { finding, case, .. } = group[0];
-            let against = group.iter();
-            let against = against.map(|it| format!("{} (step {})", it.against, it.step));
-            let against: Vec<String> = against.collect();
-            let said = format!(
-                "case {case} is right by it, and wrong by {}",
-                against.join(", ")
-            );
-            text += &hanging(&format!("  {finding:<9} "), &said);
-        }
+        text += &conflicts(&it.conflicts);
         for unkept in &it.unkept {
             let Unkept {
                 guarantee,
@@ -197,6 +300,49 @@ fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette:
         text += &again.text();
     }
     Ok(Answer { text, status })
+}
+
+/// The pairs of wordings that conflict, by the run that the first calls right: the run, and a line for each wording that calls it wrong.
+fn conflicts(conflicts: &[Conflict]) -> String {
+    let same =
+        |one: &Conflict, next: &Conflict| (one.finding, one.case) == (next.finding, next.case);
+    let mut text = String::new();
+    for group in conflicts.chunk_by(same) {
+        let Conflict { finding, case, .. } = group[0];
+        // What conflicts is there; a test reads every run.
+        let Some(run) = findings::get(finding)
+            .ok()
+            .and_then(|it| Run::read(&it.cases.get(case - 1)?.run).ok())
+        else {
+            continue;
+        };
+        let (sections, wants) = demand(finding);
+        let said =
+            format!("{finding} ({sections}) wants {wants}; by that its case {case} is right:");
+        text += &hanging("  ", &said);
+        for line in run.to_string().lines() {
+            let words = line.split(' ').map(|word| shortened(word, LONGEST));
+            text += &hanging("      ", &words.collect::<Vec<_>>().join(" "));
+        }
+        for it in group {
+            let (sections, wants) = demand(it.against);
+            let said = format!(
+                "{} ({sections}) forbids step {}: {wants}",
+                it.against, it.step
+            );
+            text += &hanging("    ", &said);
+        }
+    }
+    text
+}
+
+/// So many columns of a word of a run are told beside a conflict.
+const LONGEST: usize = 80;
+
+/// The sections of a finding, and what its mended wording wants.
+fn demand(id: &str) -> (String, &'static str) {
+    let finding = findings::get(id).ok();
+    finding.map_or_else(Default::default, |it| (it.sections.join(", "), &*it.wants))
 }
 
 /// The vectors of a protocol that have to be looked at again where mended wordings are in force.

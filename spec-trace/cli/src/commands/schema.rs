@@ -1,19 +1,23 @@
 //! `countersign schema`: the JSON Schemas of the wire format and of what commands print, ready to hand to a validator in any
 //! language.
 //!
-//! The one thing to know: all but that of the driver are files under `schemas/`, compiled in; that the one of the reply and the reference's own parser
-//! agree is what `tests/schema.rs` is for. That of the driver protocol is derived from the types that read it.
+//! The one thing to know: those of messages and of reports are files under `schemas/`, compiled in; that the one of the reply and the
+//! reference's own parser agree is what `tests/schema.rs` is for. That of the driver protocol is derived from the types that read it, those
+//! of what other commands print from types in [`printed`].
 
 use countersign_conform::suite::vectors;
 use miette::IntoDiagnostic;
 
 use crate::answer::{Answer, Format, Status};
 
+mod printed;
+
 const EXAMPLES: &str = "\
 Examples:
   countersign schema                                    the names
   countersign schema confirmation.reply > reply.schema.json
-  countersign schema diff                               what `diff --format json` prints
+  countersign schema diff                               what `diff --format json` prints; so too
+                                                        check, clauses, findings, lint, readings
   countersign schema driver                             what an implementation under test reads
                                                         and writes
   countersign schema report                             report.json, which `report` writes
@@ -40,6 +44,18 @@ pub struct Schema {
 /// Every schema there is, by name.
 pub const SCHEMAS: &[Schema] = &[
     Schema {
+        name: "check",
+        text: printed::check,
+    },
+    Schema {
+        name: "clauses",
+        text: printed::clauses,
+    },
+    Schema {
+        name: "clauses.against",
+        text: printed::clauses_against,
+    },
+    Schema {
         name: "confirmation.reply",
         text: || include_str!("../../schemas/confirmation.reply.schema.json").to_owned(),
     },
@@ -58,6 +74,26 @@ pub const SCHEMAS: &[Schema] = &[
     Schema {
         name: "driver",
         text: || format!("{:#}\n", countersign_driver::schema()),
+    },
+    Schema {
+        name: "findings",
+        text: printed::findings,
+    },
+    Schema {
+        name: "findings.editorial",
+        text: printed::findings_editorial,
+    },
+    Schema {
+        name: "lint",
+        text: printed::lint,
+    },
+    Schema {
+        name: "readings",
+        text: printed::readings,
+    },
+    Schema {
+        name: "replay",
+        text: printed::replay,
     },
     Schema {
         name: "report",

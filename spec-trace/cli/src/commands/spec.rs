@@ -15,6 +15,7 @@ use textwrap::Options;
 
 use crate::answer::{Answer, Format, Status};
 use crate::arguments::{Protocol, Taken};
+use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +62,7 @@ fn spec<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let rules = changes.rules;
     Ok(match format {
         Format::Text => Answer {
-            text: file::<T>(rules, &reading),
+            text: Terminal::of_stdout().settings(&file::<T>(rules, &reading)),
             status: Status::Holds,
         },
         Format::Json => Answer::json(&document::<T>(rules, &reading), Status::Holds),
@@ -179,7 +180,7 @@ fn others<R>(choices: &[Choice<R>], is: &str) -> String {
 
 /// A comment of lines that are not too wide.
 fn comment(indent: &str, text: &str) -> String {
-    let options = Options::new(100)
+    let options = Options::new(Terminal::of_stdout().at_most(100))
         .initial_indent(indent)
         .subsequent_indent(indent);
     textwrap::fill(text, options.break_words(false)) + "\n"

@@ -25,7 +25,8 @@ pub fn run(document: Value) -> Result<Run, String> {
         Some("aaep") => answered::<AaepDriver>(document),
         Some("mcp-aql") => answered::<McpAqlDriver>(document),
         Some("pending-action") => answered::<PendingActionDriver>(document),
-        other => Err(format!("no protocol is called {other:?}")),
+        Some(other) => Err(format!("no protocol is called {other:?}")),
+        None => Err("it names no protocol".to_owned()),
     }
 }
 

@@ -108,6 +108,10 @@ fn found(report: &Report) -> Markup {
 fn copy(compared: &Compared) -> Markup {
     let touched = [
         (State::Changed, "To read again: the words are others"),
+        (
+            State::Moved,
+            "To look at where they stand now: the section has moved",
+        ),
         (State::Lost, "Without ground: the section is gone"),
     ];
     html! {
@@ -165,7 +169,12 @@ pub(super) fn state(beside: &Beside) -> Markup {
     let (class, said) = match beside.state {
         State::Same => ("good", "as it was read"),
         State::Changed => ("violation", "changed: read it again"),
+        State::Moved => ("violation", "moved: its section stands elsewhere"),
         State::Lost => ("violation", "lost: its section is gone"),
+        State::Facts => (
+            "warning",
+            "not compared: a fact beside the documents, which none of them states",
+        ),
         State::Absent => ("warning", "not compared: its document is in no file"),
     };
     let why = against::why(beside);
@@ -271,9 +280,11 @@ fn filter(report: &Report, documents: &[Vec<&Clause>]) -> Markup {
                     select #state {
                         option value="" { "any" }
                         option value="changed" { "changed" }
+                        option value="moved" { "moved" }
                         option value="lost" { "lost" }
                         option value="same" { "as it was read" }
                         option value="absent" { "not compared" }
+                        option value="facts" { "in no document" }
                     }
                 }
             }
@@ -384,8 +395,10 @@ fn state_name(state: State) -> &'static str {
     match state {
         State::Same => "same",
         State::Changed => "changed",
+        State::Moved => "moved",
         State::Lost => "lost",
         State::Absent => "absent",
+        State::Facts => "facts",
     }
 }
 

@@ -65,6 +65,7 @@ fn compared() -> Compared {
             beside("AAEP-6.9-5", State::Lost),
             beside("PA-5", State::Absent),
         ],
+        moved: vec![place()],
         uncovered: vec![place()],
         added: [None, Some("PA-5")]
             .map(|after| Added {

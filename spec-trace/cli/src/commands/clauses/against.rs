@@ -9,8 +9,9 @@ use countersign_clauses::{Clause, get};
 use miette::{IntoDiagnostic as _, WrapErr as _};
 use serde_json::json;
 
-use super::hanging;
+use super::{WIDTH, hanging};
 use crate::answer::{Answer, Format, Status};
+use crate::terminal::Terminal;
 
 /// What a document may be kept as.
 const EXTENSIONS: [&str; 8] = [
@@ -42,13 +43,8 @@ pub(super) fn run(
 pub(crate) fn compared(clauses: &[&'static Clause], copy: &Path) -> miette::Result<Compared> {
     let copies = read(copy)?;
     let compared = passages::rows().compare(clauses, &copies);
-    if let (true, Some(clause)) = (compared.clauses.is_empty(), clauses.first()) {
-        return Err(miette::miette!(
-            "{} was read from no passage of a document: the facts of the wire are put together from several",
-            clause.id
-        ));
-    }
-    if compared.count(State::Absent) == compared.clauses.len() {
+    let absent = compared.count(State::Absent);
+    if absent > 0 && absent + compared.count(State::Facts) == compared.clauses.len() {
         return Err(miette::miette!(
             help = "it has to hold the text itself, as Markdown, plain text or JSON",
             "{}: none of its {} files holds one of the documents",
@@ -59,10 +55,11 @@ pub(crate) fn compared(clauses: &[&'static Clause], copy: &Path) -> miette::Resu
     Ok(compared)
 }
 
-/// What has to be read again is a violation; where a document is in no file, the verdict is open.
+/// What has to be read again is a violation; where a document is in no file, or nothing stands in a document, the verdict is open.
 pub(crate) fn status(compared: &Compared) -> Status {
+    let is_compared = compared.count(State::Facts) < compared.clauses.len();
     match (compared.is_read(), compared.count(State::Absent)) {
-        (true, 0) => Status::Holds,
+        (true, 0) => Status::if_exercised(is_compared),
         (true, _) => Status::Inconclusive,
         (false, _) => Status::Violated,
     }
@@ -119,6 +116,10 @@ fn render(compared: &Compared) -> String {
     for it in &compared.clauses {
         text += &beside(it);
     }
+    if !compared.moved.is_empty() {
+        text += "\nSections that stand elsewhere now\n";
+        text += &places(&compared.moved);
+    }
     if !compared.uncovered.is_empty() {
         text += "\nNormative sentences that no clause covers\n";
         text += &places(&compared.uncovered);
@@ -127,11 +128,10 @@ fn render(compared: &Compared) -> String {
         text += "\nOther text that is new\n";
         for it in &compared.added {
             text += &places(std::slice::from_ref(&it.place));
-            let _ = writeln!(text, "      {}", near(it));
+            text += &hanging("      ", &near(it));
         }
     }
-    let _ = writeln!(text, "\n{}", totals(compared));
-    text
+    text + "\n" + &hanging("", &totals(compared))
 }
 
 /// How many clauses are in which state, in a line.
@@ -143,6 +143,12 @@ pub(crate) fn totals(compared: &Compared) -> String {
         count(State::Changed),
         count(State::Lost),
     );
+    if count(State::Moved) > 0 {
+        let _ = write!(text, ", {} that have moved", count(State::Moved));
+    }
+    if count(State::Facts) > 0 {
+        let _ = write!(text, ", {} that no document states", count(State::Facts));
+    }
     if count(State::Absent) > 0 {
         let _ = write!(
             text,
@@ -185,6 +191,7 @@ fn in_words(why: Why) -> &'static str {
         Why::Words => "other words",
         Why::Added => "new text in its sentence",
         Why::Signs => "the same letters with other signs or capitals",
+        Why::Moved => "its section stands elsewhere",
     }
 }
 
@@ -197,15 +204,28 @@ fn beside(it: &Beside) -> String {
     let state = match it.state {
         State::Same => String::new(),
         State::Changed => format!("CHANGED ({}), read it again: ", why(it)),
+        State::Moved => "its section has MOVED: ".to_owned(),
         State::Lost => "its section is GONE: ".to_owned(),
-        State::Absent => "not compared: ".to_owned(),
+        State::Absent => "not compared, its document is in no file: ".to_owned(),
+        State::Facts => format!("not compared, {FACTS}: "),
     };
     let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
     hanging(&head, &format!("{state}{}", clause.gist)) + &places(&it.passages)
 }
 
+/// Why a clause on the wire has no passage.
+const FACTS: &str = "a fact beside the documents, which none of them states";
+
+/// Each with its words behind it, or below, where there is little room behind.
 fn places(places: &[Place]) -> String {
-    let place = |it: &Place| hanging(&format!("    {}:{}  ", it.file, it.line), &it.text);
+    let half = Terminal::of_stdout().at_most(WIDTH) / 2;
+    let place = |it: &Place| {
+        let at = format!("    {}:{}  ", it.file, it.line);
+        if at.chars().count() <= half {
+            return hanging(&at, &it.text);
+        }
+        hanging("    ", at.trim()) + &hanging("      ", &it.text)
+    };
     places.iter().map(place).collect()
 }
 
@@ -258,5 +278,9 @@ mod tests {
             Status::Violated
         );
         assert_eq!(of(&[State::Lost], 0, &[]), Status::Violated);
+        assert_eq!(of(&[State::Moved], 0, &[]), Status::Violated);
+        // A fact beside the documents is no reason to read again, and alone nothing that was compared.
+        assert_eq!(of(&[State::Same, State::Facts], 0, &[]), Status::Holds);
+        assert_eq!(of(&[State::Facts], 0, &[]), Status::Inconclusive);
     }
 }
