@@ -93,9 +93,12 @@ impl Terminal {
         if !self.is_coloured {
             return text.to_owned();
         }
-        let lines = text.split('\n').map(|line| match line.starts_with('#') {
-            true => format!("{FAINT}{line}{PLAIN}"),
-            false => line.to_owned(),
+        let lines = text.split('\n').map(|line| {
+            if line.starts_with('#') {
+                format!("{FAINT}{line}{PLAIN}")
+            } else {
+                line.to_owned()
+            }
         });
         lines.collect::<Vec<_>>().join("\n")
     }

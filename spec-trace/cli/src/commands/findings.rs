@@ -125,17 +125,15 @@ fn slips(
     let all = findings::editorial().iter();
     let asked = args.id.as_ref().map(|id| id.to_ascii_uppercase());
     let asked = asked.filter(|id| is_editorial(id));
-    match asked {
-        Some(id) => match all.clone().find(|it| it.id == id) {
-            Some(slip) => Ok(Some(vec![slip])),
-            None => {
-                let nearest = nearest::ids(&id, all.map(|it| it.id.as_str()));
-                Err(miette::Report::msg(UnknownFinding { id, nearest }))
-            }
-        },
-        None if args.editorial => Ok(Some(all.filter(|it| is_wanted(it.protocol())).collect())),
-        None => Ok(None),
+    let Some(id) = asked else {
+        let wanted = || all.filter(|it| is_wanted(it.protocol())).collect();
+        return Ok(args.editorial.then(wanted));
+    };
+    if let Some(slip) = all.clone().find(|it| it.id == id) {
+        return Ok(Some(vec![slip]));
     }
+    let nearest = nearest::ids(&id, all.map(|it| it.id.as_str()));
+    Err(miette::Report::msg(UnknownFinding { id, nearest }))
 }
 
 /// `AAEP-E1`: what begins with a letter E and goes on with a digit names no clause.
