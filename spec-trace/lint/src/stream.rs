@@ -18,7 +18,7 @@ use super::record::{Decision, Ending, Event, EventKind, Record};
 use super::reply::{Answer, Content, Reply};
 use super::report::{LintReport, NotJudged, Verdict, with_consequences};
 use super::rules::Weight;
-use session::{ConfirmationMonitors, OpenSession, Owed};
+use session::{OpenSession, Owed};
 use sessions::{Session, Sessions};
 use shared::Shared;
 use tokens::Tokens;
@@ -329,14 +329,9 @@ impl Linter {
         };
         self.kept -= 1;
         self.shared.set_gap_of(&open.sequence);
-        let ConfirmationMonitors {
-            confirmations,
-            authorisation,
-            ..
-        } = &mut open.recorded;
         let id = self.sessions.id(number);
-        authorisation.give_up(id, confirmations, &mut self.shared.recorded);
-        let confirmations = confirmations.all().map(|(_, it)| &it.ids);
+        open.recorded.give_up(id, &mut self.shared.recorded);
+        let confirmations = open.recorded.confirmations.all().map(|(_, it)| &it.ids);
         let clarifications = open.clarifications.all().map(|it| &it.ids);
         for ids in confirmations.chain(clarifications) {
             if let Some(token) = &ids.token {

@@ -47,7 +47,7 @@ pub(super) fn second_thoughts(
         .filter_map(|it| confirmations.kept(*it).ignored);
     ignored
         .into_iter()
-        .any(|(line, check)| check == Check::Unused && line < run.line)
+        .any(|(line, check)| check == Check::Unused && line < run.line())
 }
 
 /// Whether an acceptance with a token that nobody gave out came between the last question and the call.
@@ -59,7 +59,7 @@ pub(super) fn stray_acceptance(
     let asked = candidates
         .last()
         .map(|it| confirmations.kept(*it).place.line);
-    asked.is_some_and(|asked| asked < confirmations.stray && confirmations.stray < run.line)
+    asked.is_some_and(|asked| asked < confirmations.stray && confirmations.stray < run.line())
 }
 
 /// Whether the call says that the question was accepted which the producer has said is withdrawn.
@@ -129,25 +129,31 @@ pub fn may_not_count(message: &str, question: &Confirmation) -> String {
 /// Says what may be wrong about a call that the acceptance of this question explains, and does not show.
 pub(super) fn doubt(run: &Run, question: &Confirmation, notes: &mut Notes) {
     let (asked, call) = (question.place.line, run.name());
-    doubt_reply((&format!("call of {call}"), run.line), question, notes);
+    doubt_reply((&format!("call of {call}"), run.line()), question, notes);
     let Some((reply, _)) = question.answered else {
         return;
     };
     // AAEP-A.8-4: which of the two ways tied them is said, and where it is the weaker, what would tell.
     if run.is_irreversible() && run.is_tied_by_place_alone(question) {
-        let reason = format!(
-            "call of {call} on line {}, and nothing but its place ties it to the question on line {asked}, which has no word in common with the tool and what it is called with: whether it is the action that was asked about does not show; a recording would have to hold an id in both (extra_context.tool_call_id)",
-            run.line
-        );
-        notes.leave_open("AAEP-A.8-4", run.line, reason);
+        notes.leave_open("AAEP-A.8-4", run.line(), doubt_place(run, question));
     }
     // AAEP-6.3.2-4: whether a producer supports it does not show.
     if question.modified && question.possible.may_be(Outcomes::REJECTED) {
         let reason = format!(
             "call of {call} after the reply on line {reply}, which modifies the action that was asked about on line {asked}: without support for that it rejects, and a recording would have to hold whether there is"
         );
-        notes.leave_open("AAEP-6.3.2-4", run.line, reason);
+        notes.leave_open("AAEP-6.3.2-4", run.line(), reason);
     }
+}
+
+/// AAEP-A.8-4: what is open about a call that nothing but its place ties to the question.
+pub(super) fn doubt_place(run: &Run, question: &Confirmation) -> String {
+    format!(
+        "call of {} on line {}, and nothing but its place ties it to the question on line {}, which has no word in common with the tool and what it is called with: whether it is the action that was asked about does not show; a recording would have to hold an id in both (extra_context.tool_call_id)",
+        run.name(),
+        run.line(),
+        question.place.line
+    )
 }
 
 /// AAEP-6.1-1: a call that can be undone, of a question that nobody answered: it may be withdrawn.
@@ -168,7 +174,7 @@ pub(super) fn doubt_withdrawal(
             run.name(),
             question.place.line
         );
-        notes.leave_open("AAEP-6.1-1", run.line, reason);
+        notes.leave_open("AAEP-6.1-1", run.line(), reason);
     }
 }
 
@@ -216,7 +222,7 @@ pub(super) fn doubt_order(run: &Run, decided: Timestamp, notes: &mut Notes) {
         "call of {} that is recorded before the reply which accepts it, decided at {decided}: whether that had arrived does not show; a recording would have to hold when each was received (\"at\")",
         run.name()
     );
-    notes.leave_open("AAEP-A.7.4-1", run.line, reason);
+    notes.leave_open("AAEP-A.7.4-1", run.line(), reason);
 }
 
 /// AAEP-6.8-4: a reply that was taken, behind a change of state that looks as if the question was withdrawn.

@@ -144,6 +144,11 @@ impl Notes {
         }
     }
 
+    /// Takes back what was left open, for what it says.
+    pub fn unsay(&mut self, reason: &str) {
+        self.withheld.retain(|(_, it)| it.reason != reason);
+    }
+
     fn keep_open(
         &mut self,
         gap: Option<Gap>,

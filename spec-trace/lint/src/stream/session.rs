@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::monitor::Notes;
 use crate::monitor::announced::Announced;
 use crate::monitor::asking;
-use crate::monitor::authorisation::{Authorisation, Concerned};
+use crate::monitor::authorisation::{Accused, Authorisation, Concerned};
 use crate::monitor::checks::Check;
 use crate::monitor::clarifying::{Asked, Clarifications};
 use crate::monitor::clock::Clock;
@@ -339,13 +339,16 @@ impl ConfirmationMonitors {
             .authorisation
             .event(event, &concerned, confirmations, notes);
         if self.replies == Replies::Recorded {
-            let call = (&*accused, concerned.relation);
             self.announced
-                .event(event, call, confirmations, resolution, notes);
+                .event(event, &concerned, confirmations, resolution, notes);
+        }
+        self.accused(&accused, notes);
+        if matches!(event.kind, EventKind::Ended(_)) {
+            self.announced
+                .end(event.session, &self.confirmations, notes);
         }
         self.resolution.event(
             event,
-            accused,
             &concerned,
             (&self.confirmations, &self.timeouts),
             notes,
@@ -413,10 +416,27 @@ impl ConfirmationMonitors {
         let unasked = self
             .authorisation
             .asked(event, asked, &self.confirmations, notes);
-        for (action, accused) in unasked {
-            self.announced.enter(accused.line, action);
+        self.accused(&unasked, notes);
+    }
+
+    /// Takes in which calls were accused.
+    fn accused(&mut self, accused: &[Accused], notes: &mut Notes) {
+        for accused in accused {
             self.resolution.accused(accused);
+            if accused.unasked && self.replies == Replies::Recorded {
+                self.announced
+                    .unasked(accused, &mut self.resolution, notes);
+            }
         }
+    }
+
+    /// Judges what no reply explained, when none will come any more.
+    pub(super) fn give_up(&mut self, session: &str, notes: &mut Notes) {
+        let accused = self
+            .authorisation
+            .give_up(session, &self.confirmations, notes);
+        self.accused(&accused, notes);
+        self.announced.end(session, &self.confirmations, notes);
     }
 
     /// Whether something may have to come of a question that has not come yet.
