@@ -479,11 +479,17 @@ impl Linter {
     /// No reply that is logged late will come any more.
     fn conclude_all_that_ended(&mut self) {
         for number in self.sessions.in_order() {
+            let id = self.sessions.id(number).to_owned();
             let has_ended = match &mut self.sessions[number] {
                 Session::Kept(open) => {
                     self.shared.set_gap_of(&open.sequence);
                     open.clarifications.give_up(&mut self.shared.recorded);
-                    open.lifecycle != Lifecycle::Active
+                    let has_ended = open.lifecycle != Lifecycle::Active;
+                    if !has_ended {
+                        open.recorded
+                            .give_up_waiting(&id, &mut self.shared.recorded);
+                    }
+                    has_ended
                 }
                 Session::Over(_) => false,
             };

@@ -350,6 +350,20 @@ impl Authorisation {
         !self.deferred.is_empty()
     }
 
+    /// Accuses what only waited for a question of its own: none will come any more.
+    pub fn give_up_waiting(
+        &mut self,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) {
+        for number in self.deferred.clone() {
+            if self.runs.get(number).is_some_and(|it| it.waits) {
+                self.accuse_deferred(number, session, confirmations, notes);
+            }
+        }
+    }
+
     /// Accuses what no reply explained: none will come any more.
     pub fn give_up(
         &mut self,
@@ -357,8 +371,8 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Vec<Accused> {
-        let left = std::mem::take(&mut self.deferred).into_iter();
-        left.filter_map(|number| self.accuse(number, session, confirmations, notes))
+        let left = self.deferred.clone().into_iter();
+        left.filter_map(|number| self.accuse_deferred(number, session, confirmations, notes))
             .collect()
     }
 
@@ -497,6 +511,7 @@ impl Authorisation {
             .peekable();
         let tells = run.action.has_arguments() || run.ids().tool_call_id.is_some();
         let waits = irreversible
+            && confirmations.hold_replies()
             && run.completed.is_none()
             && open.peek().is_some()
             && open.all(|it| {
@@ -512,12 +527,13 @@ impl Authorisation {
         None
     }
 
-    /// Whether a question names another call, which it led to or was told with, and not this one.
+    /// Whether a question names another call, which it led to, was told with, or may be yet, and not this one.
     fn is_of_another(&self, run: &Run, question: usize, confirmations: &Confirmations) -> bool {
         let kept = confirmations.kept(question);
         let holder = self.assigned.left_of(question);
-        let is_named = holder.is_some_and(|it| self.runs[it].fit(kept) > Fit::Not);
-        run.fit(kept) == Fit::Not && (is_named || self.told.contains(question))
+        let mut others = self.deferred.iter().copied().chain(holder);
+        let is_named = |it: usize| self.runs[it].fit(kept) > Fit::Not;
+        run.fit(kept) == Fit::Not && (self.told.contains(question) || others.any(is_named))
     }
 
     /// A confirmation is forgotten, and with it the call that it explains. Where calls are tied in one way alone nothing is
@@ -657,20 +673,15 @@ impl Authorisation {
             (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
             (None, _) | (_, None) => false,
         };
-        if self.deferred.is_empty() {
-            return Vec::new();
-        }
-        let mut due = Vec::new();
-        while let Some(number) = self.deferred.front() {
+        let is_due = |number: &usize| {
             let run = &self.runs[*number];
-            if !later(run.sent, event.sent) && !later(run.received, event.received) {
-                break;
-            }
-            due.extend(self.deferred.pop_front());
-        }
-        due.into_iter()
-            .filter_map(|number| self.accuse(number, event.session, confirmations, notes))
-            .collect()
+            later(run.sent, event.sent) || later(run.received, event.received)
+        };
+        let due: Vec<_> = self.deferred.iter().copied().take_while(is_due).collect();
+        let accused = due.into_iter().filter_map(|number| {
+            self.accuse_deferred(number, event.session, confirmations, notes)
+        });
+        accused.collect()
     }
 
     /// Accuses a call, unless a confirmation that is not kept any more may have explained it.
@@ -738,7 +749,7 @@ impl Authorisation {
         Some(accused(rule == &rules::IRREVERSIBLE_UNASKED))
     }
 
-    /// Names the fault of a call that no acceptance is left for, by the latest question that could be meant.
+    /// Names the fault of a call that no acceptance is left for, by the latest of the questions that fit it best.
     fn explain(
         &self,
         run: &Run,
@@ -749,9 +760,8 @@ impl Authorisation {
         let (used, unused): (Vec<usize>, Vec<usize>) = candidates
             .iter()
             .partition(|index| self.assigned.is_taken(**index));
-        let latest = unused
-            .last()
-            .map(|index| (*index, confirmations.kept(*index)));
+        let unused = unused.iter().map(|it| (*it, confirmations.kept(*it)));
+        let latest = unused.max_by_key(|(index, question)| (run.fit(question), *index));
         let call = run.call();
         // AAEP-6.3.5-1: one acceptance lets its action run once.
         let twin = used.iter().rev().find_map(|index| {
@@ -759,7 +769,9 @@ impl Authorisation {
             (by_id || first.action.tool == run.action.tool).then_some((*index, first))
         });
         if let Some((index, first)) = twin
-            && latest.is_none_or(|(latest, _)| latest < index)
+            && latest.is_none_or(|(latest, question)| {
+                (run.fit(question), latest) < (run.fit(confirmations.kept(index)), index)
+            })
         {
             let message = format!(
                 "{call}, and the one acceptance that could explain it, of the question on line {}, explains the call on line {}",

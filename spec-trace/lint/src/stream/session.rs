@@ -430,6 +430,12 @@ impl ConfirmationMonitors {
         }
     }
 
+    /// Judges what no question that is still to come can be about: the input ends.
+    pub(super) fn give_up_waiting(&mut self, session: &str, notes: &mut Notes) {
+        self.authorisation
+            .give_up_waiting(session, &self.confirmations, notes);
+    }
+
     /// Judges what no reply explained, when none will come any more.
     pub(super) fn give_up(&mut self, session: &str, notes: &mut Notes) {
         let accused = self
