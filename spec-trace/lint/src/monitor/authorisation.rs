@@ -280,7 +280,7 @@ impl Authorisation {
         accused
     }
 
-    /// Takes in that a call completed. One that only waited for a question of its own is accused.
+    /// Takes in that a call completed, unless its own id ties it to its acceptance. One that only waited for a question of its own is accused.
     fn completed(
         &mut self,
         event: &Event,
@@ -292,7 +292,11 @@ impl Authorisation {
             let call = (run.ids(), run.action.tool.as_deref());
             run.completed.is_none() && completes(event, tool, call)
         };
-        let found = self.runs.iter().find(|(_, run)| is_completed(run));
+        let may_be_told = |number: usize, run: &Run| {
+            !matches!(run.relation, Relation::Same(_)) || self.deferred.contains(&number)
+        };
+        let mut runs = self.runs.iter();
+        let found = runs.find(|(number, run)| may_be_told(*number, run) && is_completed(run));
         let number = found.map(|(number, _)| number)?;
         let run = self.runs.get_mut(number)?;
         run.completed = Some(event.place.line);
@@ -409,9 +413,7 @@ impl Authorisation {
 
     /// Lines of the calls that are neither explained nor accused.
     pub fn undecided_lines(&self) -> impl Iterator<Item = u64> {
-        self.deferred
-            .iter()
-            .map(|number| self.runs[*number].line())
+        self.deferred.iter().map(|number| self.runs[*number].line())
     }
 
     fn called(
@@ -514,9 +516,7 @@ impl Authorisation {
             && confirmations.hold_replies()
             && run.completed.is_none()
             && open.peek().is_some()
-            && open.all(|it| {
-                run.is_tied_by_place_alone(it) || tells && run.fit(it) == Fit::Not
-            });
+            && open.all(|it| run.is_tied_by_place_alone(it) || tells && run.fit(it) == Fit::Not);
         let is_deferred = left(Outcomes::PENDING) || may_be_unanswered;
         if !is_deferred && !waits {
             return self.accuse(number, session, confirmations, notes);
@@ -678,9 +678,9 @@ impl Authorisation {
             later(run.sent, event.sent) || later(run.received, event.received)
         };
         let due: Vec<_> = self.deferred.iter().copied().take_while(is_due).collect();
-        let accused = due.into_iter().filter_map(|number| {
-            self.accuse_deferred(number, event.session, confirmations, notes)
-        });
+        let accused = due
+            .into_iter()
+            .filter_map(|number| self.accuse_deferred(number, event.session, confirmations, notes));
         accused.collect()
     }
 
@@ -791,7 +791,8 @@ impl Authorisation {
                 );
                 return (&rules::CALLED_AFTER_REJECTION, message);
             }
-            if let Some(explained) = after_failed_reply((&call, run.line()), asked, question.ignored)
+            if let Some(explained) =
+                after_failed_reply((&call, run.line()), asked, question.ignored)
             {
                 return explained;
             }

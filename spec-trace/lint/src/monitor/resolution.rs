@@ -130,9 +130,10 @@ impl Resolution {
 
     /// Enters a call that was accused, in place of the same call as it was taken before.
     pub fn accused(&mut self, accused: &Accused) {
-        let before = self.calls.iter().find_map(|(number, it)| {
-            (!it.accused && it.line == accused.line).then_some(number)
-        });
+        let before = self
+            .calls
+            .iter()
+            .find_map(|(number, it)| (!it.accused && it.line == accused.line).then_some(number));
         if let Some(number) = before {
             self.used.release(number);
             self.calls.remove(number);

@@ -424,8 +424,7 @@ impl ConfirmationMonitors {
         for accused in accused {
             self.resolution.accused(accused);
             if accused.unasked && self.replies == Replies::Recorded {
-                self.announced
-                    .unasked(accused, &mut self.resolution, notes);
+                self.announced.unasked(accused, &mut self.resolution, notes);
             }
         }
     }
