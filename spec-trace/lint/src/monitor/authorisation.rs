@@ -295,9 +295,9 @@ impl Authorisation {
         let may_be_told = |number: usize, run: &Run| {
             !matches!(run.relation, Relation::Same(_)) || self.deferred.contains(&number)
         };
-        let mut runs = self.runs.iter();
-        let found = runs.find(|(number, run)| may_be_told(*number, run) && is_completed(run));
-        let number = found.map(|(number, _)| number)?;
+        let number = self.runs.iter().find_map(|(number, run)| {
+            (may_be_told(number, run) && is_completed(run)).then_some(number)
+        })?;
         let run = self.runs.get_mut(number)?;
         run.completed = Some(event.place.line);
         if !run.waits {
