@@ -196,9 +196,7 @@ impl Announced {
             let needs_none = !action.irreversible;
             let is_apart = !matches!(concerned.relation, Relation::Same(_))
                 && !concerned.candidates.iter().any(is_named);
-            if needs_none && is_apart && action.ids.tool_call_id.is_some()
-                || !needs_none && is_apart
-            {
+            if is_apart && (!needs_none || action.ids.tool_call_id.is_some()) {
                 self.enter(event.place.line, action, needs_none);
             }
         }
