@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::checks::{Check, is_of_a_stranger};
+use super::checks::{Check, schema, transport};
 use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft, late_reply};
 use crate::action_ids::ActionIds;
@@ -55,7 +55,7 @@ pub struct Asked {
     extension: Option<Extension>,
     question: Clarification,
     /// The last reply to it that had to be ignored.
-    ignored: Option<(u64, Check)>,
+    ignored: Option<(u64, Vec<Check>)>,
     suspicion: Option<Suspicion>,
 }
 
@@ -131,9 +131,9 @@ impl Clarifications {
             memory.value(stood_still);
             memory.value(&(producer, ids, status, followed, heeded, question, deadline));
             memory.value(&extension.map(|it| it.until));
-            memory.each(ignored.iter(), |memory, (line, check)| {
+            memory.each(ignored.iter(), |memory, (line, checks)| {
                 memory.line(*line);
-                memory.value(check);
+                memory.value(checks);
             });
             memory.each(suspicion.iter(), |memory, suspicion| {
                 let Suspicion {
@@ -225,22 +225,15 @@ impl Clarifications {
             .iter_mut()
             .find(|it| it.ids.token.as_deref() == token)?;
         let extension = asked.extension_after(self.extended);
-        let failed = match &reply.content {
-            // AAEP-6.5.1-1: of the other kind.
-            Content::Confirmation(_) => Some(Check::Kind),
-            Content::Clarification(Err(clause)) => Some(Check::Schema(clause)),
-            Content::Clarification(Ok(content)) => {
-                let failed = check(asked, reply, content, extension);
-                if failed.is_none() {
-                    asked.answer(reply, content, extension, notes);
-                }
-                failed
-            }
-        };
-        if let Some(failed) = failed {
+        let failed = failed(asked, reply, extension);
+        if let (Content::Clarification(Ok(content)), []) = (&reply.content, &*failed) {
+            asked.answer(reply, content, extension, notes);
+        }
+        let leads = failed.first().copied();
+        if leads.is_some() {
             asked.ignored = Some((reply.place.line, failed));
         }
-        failed
+        leads
     }
 
     /// Accuses what no reply explained: none will come any more.
@@ -335,20 +328,21 @@ impl Asked {
             return;
         }
         let line = self.place.line;
-        let (rule, message) = if let Some((reply, check)) = self.ignored {
-            let (rule, why) = describe(check);
+        let failed = self.ignored.as_ref();
+        let described = failed.and_then(|(reply, checks)| Some((reply, describe(checks)?)));
+        let finding = if let Some((reply, (rule, why, also))) = described {
             let message = format!(
                 "the producer goes on, and nothing could have answered the clarification on line {line} but the reply on line {reply}, which {why} and had to be ignored"
             );
-            (rule, message)
+            finding(rule, event, message).and_also(&also)
         } else {
             let message = format!(
                 "the producer says that the clarification on line {line} is answered, and nobody had answered it"
             );
-            (&rules::CLARIFIED_BY_NOBODY, message)
+            finding(&rules::CLARIFIED_BY_NOBODY, event, message)
         };
         self.suspicion = Some(Suspicion {
-            finding: finding(rule, event, message),
+            finding,
             open: !says_so,
             sent: event.sent,
             received: event.received,
@@ -409,35 +403,34 @@ fn stated(event: &Event) -> Option<StatedOutcome> {
     }
 }
 
-/// AAEP-6.5.5-1, AAEP-6.5.5-2, AAEP-6.5.5-3, AAEP-6.5.2-2: the checks of a clarification reply.
-fn check(
-    asked: &Asked,
-    reply: &Reply,
-    content: &ClarificationContent,
-    extension: Option<Extension>,
-) -> Option<Check> {
-    match asked.status {
-        // Where it was answered by a reply, this may be it.
-        Status::Open | Status::PerhapsOver | Status::Told(StatedOutcome::Answered) => {}
-        Status::Told(StatedOutcome::Cancelled) => return Some(Check::Standing),
-        // AAEP-6.3.4-3, by AAEP-6.5.5-1: the first reply counts.
-        Status::Answered | Status::Told(_) => return Some(Check::Unused),
-    }
-    let in_time = asked
-        .deadline
-        .is_none_or(|deadline| content.decided < deadline);
-    if !in_time && !extension.is_some_and(|it| it.covers(content.decided)) {
-        return Some(Check::InTime);
-    }
-    if is_of_a_stranger(reply) {
-        return Some(Check::Sender);
-    }
-    let Some(kinds) = &asked.question.kinds else {
-        return None;
+/// AAEP-6.5.5-1, AAEP-6.5.5-2, AAEP-6.5.5-3, AAEP-6.5.2-2: the checks that a reply to a clarification fails.
+fn failed(asked: &Asked, reply: &Reply, extension: Option<Extension>) -> Vec<Check> {
+    let mut failed = match &reply.content {
+        // AAEP-6.5.1-1: of the other kind.
+        Content::Confirmation(_) => vec![Check::Kind],
+        Content::Clarification(_) => schema(reply),
     };
+    let over = match asked.status {
+        // Where it was answered by a reply, this may be it.
+        Status::Open | Status::PerhapsOver | Status::Told(StatedOutcome::Answered) => None,
+        Status::Told(StatedOutcome::Cancelled) => Some(Check::Standing),
+        // AAEP-6.3.4-3, by AAEP-6.5.5-1: the first reply counts.
+        Status::Answered | Status::Told(_) => Some(Check::Unused),
+    };
+    failed.extend(over);
+    failed.extend(transport(reply, asked.deadline, extension));
+    if let Content::Clarification(Ok(content)) = &reply.content {
+        failed.extend(response(&asked.question, &content.response));
+    }
+    failed
+}
+
+/// AAEP-6.5.5-2, AAEP-6.5.5-3, AAEP-6.5.2-2: the check that the response itself fails.
+fn response(question: &Clarification, response: &Response) -> Option<Check> {
+    let kinds = question.kinds.as_ref()?;
     let accepts = |kind| kinds.contains(&kind);
-    let choices = asked.question.choices.as_ref();
-    match &content.response {
+    let choices = question.choices.as_ref();
+    match response {
         Response::Text(_) if accepts(ResponseKind::FreeText) => None,
         Response::Text(text) if accepts(ResponseKind::MultipleChoice) => {
             let listed = choices.is_none_or(|choices| choices.contains(text));
@@ -449,36 +442,40 @@ fn check(
     }
 }
 
-fn describe(check: Check) -> (&'static Rule, String) {
-    match check {
+/// What whoever heeds a reply does that fails these checks, led by the first: what is wrong with the reply, and what else that breaks.
+fn describe(checks: &[Check]) -> Option<(&'static Rule, String, Vec<&'static str>)> {
+    let told: Vec<_> = checks.iter().map(|it| heeded(*it)).collect();
+    let (leads, _) = told.first()?;
+    let whys: Vec<_> = told.iter().map(|(_, why)| &**why).collect();
+    let also = told.iter().flat_map(|(rule, _)| rule.all_clauses());
+    Some((leads, whys.join(", "), also.collect()))
+}
+
+fn heeded(check: Check) -> (&'static Rule, String) {
+    let (rule, why) = match check {
         Check::Kind => (
             &rules::CLARIFIED_BY_CONFIRMATION,
-            "is no clarification.reply".to_owned(),
+            "is no clarification.reply",
         ),
         Check::ResponseType => (
             &rules::CLARIFIED_BY_OTHER_TYPE,
-            "is of a kind that was not accepted".to_owned(),
+            "is of a kind that was not accepted",
         ),
-        Check::Choice => (
-            &rules::CLARIFIED_BY_NO_CHOICE,
-            "is none of the choices".to_owned(),
-        ),
-        Check::Schema(clause) => (
-            &rules::CLARIFIED_BY_INVALID,
-            format!("breaks the schema ({clause})"),
-        ),
-        Check::InTime => (
-            &rules::CLARIFIED_BY_INVALID,
-            "was decided too late".to_owned(),
-        ),
+        Check::Choice => (&rules::CLARIFIED_BY_NO_CHOICE, "is none of the choices"),
+        Check::Schema(clause) => {
+            let why = format!("breaks the schema ({clause})");
+            return (&rules::CLARIFIED_BY_INVALID, why);
+        }
+        Check::InTime => (&rules::CLARIFIED_BY_INVALID, "was decided too late"),
         Check::Sender => (
             &rules::CLARIFIED_BY_INVALID,
-            "came from a sender that the transport refused or does not know".to_owned(),
+            "came from a sender that the transport refused or does not know",
         ),
         Check::Issued | Check::Unused | Check::Standing | Check::Allowed => {
-            (&rules::CLARIFIED_BY_INVALID, "failed a check".to_owned())
+            (&rules::CLARIFIED_BY_INVALID, "failed a check")
         }
-    }
+    };
+    (rule, why.to_owned())
 }
 
 fn finding(rule: &Rule, event: &Event, message: String) -> Finding {

@@ -454,7 +454,7 @@ impl OpenSession {
             Content::Clarification(_) => Check::Kind,
             Content::Confirmation(Err(clause)) => Check::Schema(clause),
         };
-        self.recorded.confirmations.refuse(reply, check);
+        self.recorded.confirmations.refuse(reply);
         Some(check)
     }
 
