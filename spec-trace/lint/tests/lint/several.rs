@@ -103,10 +103,15 @@ impl Stream {
         self.reply(id, decision, json!({}), json!({}))
     }
 
+    /// Its lines, with the end of the session.
+    pub fn ending(self) -> Vec<Value> {
+        let stream = self.event("session.completed", json!({"summary_normal": "Over."}));
+        stream.lines
+    }
+
     /// The end of the session, and the verdict.
     pub fn ends(self) -> LintReport {
-        let stream = self.event("session.completed", json!({"summary_normal": "Over."}));
-        let lines: Vec<String> = stream.lines.iter().map(Value::to_string).collect();
+        let lines: Vec<String> = self.ending().iter().map(Value::to_string).collect();
         let report = lint_bytes(lines.join("\n").as_bytes());
         for finding in report.violations.iter().chain(&report.warnings) {
             note(finding.also.iter().copied().chain([finding.clause]));
@@ -131,7 +136,7 @@ fn changed(mut object: Value, changes: Value) -> Value {
 }
 
 /// A call that nobody was asked about, and the question behind it.
-fn early() -> Stream {
+pub fn early() -> Stream {
     Stream::new()
         .state("idle", "calling_tool")
         .call("call_1", json!({}))
