@@ -112,6 +112,10 @@ pub(crate) struct Message {
     why: Option<String>,
     /// Whether it stands in the second of two files.
     is_second: bool,
+    /// Whether it is the first of those of one time of which there are too many to be held.
+    begins_many: bool,
+    /// Whether it is one of those, and there is a reply beside it.
+    is_unordered: bool,
     /// Its time and the end of the unit in which that is written, where messages are put together by time.
     time: Option<(Timestamp, Timestamp)>,
 }
@@ -126,6 +130,8 @@ impl Default for Message {
             too_long: false,
             why: None,
             is_second: false,
+            begins_many: false,
+            is_unordered: false,
             time: None,
         }
     }
@@ -381,6 +387,8 @@ pub(crate) struct Messages<'a> {
     message: Message,
     places: Places,
     number: u64,
+    /// The first of the last messages of one time of which there are too many to be held.
+    many: u64,
 }
 
 impl<'a> Messages<'a> {
@@ -390,6 +398,7 @@ impl<'a> Messages<'a> {
             message: Message::default(),
             places: Places::default(),
             number: 0,
+            many: 0,
         }
     }
 
@@ -413,6 +422,12 @@ impl Messages<'_> {
         }
         self.number += 1;
         self.places.push(message.line, message.is_second);
+        if message.begins_many {
+            self.many = self.number;
+        }
+        if message.is_unordered {
+            self.places.unordered_from.get_or_insert(self.many);
+        }
         Ok(Some(self.shift()))
     }
 

@@ -94,7 +94,7 @@ impl Notes {
         if finding.line < self.silent_before {
             return;
         }
-        if finding.rests_on_absence || self.may_rest_on_order(&finding) {
+        if finding.rests_on_absence || self.is_order_open() && finding.may_rest_on_order() {
             if let Some(gap) = self.gap.filter(|gap| gap.line <= finding.line) {
                 let reason = format!("{} (line {}), but {gap}", finding.message, finding.line);
                 let held = Held {
@@ -125,10 +125,9 @@ impl Notes {
         }
     }
 
-    /// Whether it is one of the rules of appendix A, which are about what comes after what, where the order of events is open.
-    fn may_rest_on_order(&self, finding: &Finding) -> bool {
-        let is_open = |gap: &Gap| matches!(gap.shown_by, Shown::Order(_));
-        self.gap.as_ref().is_some_and(is_open) && finding.clause.starts_with("AAEP-A.")
+    fn is_order_open(&self) -> bool {
+        self.gap
+            .is_some_and(|gap| matches!(gap.shown_by, Shown::Order(_)))
     }
 
     /// Adds what is wrong with a line that could not be read. Yields whether it is listed.
