@@ -2,7 +2,8 @@
 //!
 //! A clarification has no effect of its own, so what shows of its outcome is a change of state, and a withdrawn one looks
 //! the same. Hence these findings are warnings, and those about replies need the producer's own word that the question is
-//! answered.
+//! answered. That a reply or a timeout was not honoured (AAEP-6.1-7) is a violation where the producer says so itself, and else does
+//! not show: no clause says what has to come of either.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -16,7 +17,7 @@ use crate::agent_state::AgentState;
 use crate::finding::{Finding, Place};
 use crate::memory::Memory;
 use crate::record::{Clarification, Event, EventKind, ResponseKind, StatedOutcome};
-use crate::reply::{ClarificationContent, Content, Reply, Response};
+use crate::reply::{ClarificationContent, Content, Reply, Response, Sender};
 use crate::rules::{self, Rule};
 use crate::time::Timestamp;
 
@@ -46,6 +47,8 @@ pub struct Asked {
     pub followed: bool,
     /// Whether it has gone on since a valid reply came.
     heeded: bool,
+    /// The valid reply that came, where it surely counted: its line, and when it was received.
+    counted: Option<(u64, Timestamp)>,
     /// When it first put out another event since the timeout, and had not gone on.
     stood_still: Option<Timestamp>,
     /// The line on which it first went on where that was late: it had put out other events since the timeout.
@@ -118,6 +121,7 @@ impl Clarifications {
                 status,
                 followed,
                 heeded,
+                counted,
                 stood_still,
                 late,
                 deadline,
@@ -129,6 +133,10 @@ impl Clarifications {
             memory.line(place.line);
             memory.line(late.unwrap_or_default());
             memory.value(stood_still);
+            memory.each(counted.iter(), |memory, (line, received)| {
+                memory.line(*line);
+                memory.value(received);
+            });
             memory.value(&(producer, ids, status, followed, heeded, question, deadline));
             memory.value(&extension.map(|it| it.until));
             memory.each(ignored.iter(), |memory, (line, checks)| {
@@ -157,7 +165,7 @@ impl Clarifications {
     /// forgotten.
     pub fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<Cow<'static, str>> {
         for asked in &mut self.asked {
-            asked.pass(event);
+            asked.pass(event, notes);
         }
         let EventKind::Clarifying(question) = &event.kind else {
             return None;
@@ -171,6 +179,7 @@ impl Clarifications {
             status: Status::Open,
             followed: false,
             heeded: false,
+            counted: None,
             stood_still: None,
             late: None,
             deadline: event.sent.and_then(after_timeout),
@@ -254,9 +263,12 @@ impl Asked {
     }
 
     /// Takes in an event: the timeout may have passed by then, or the producer goes on.
-    fn pass(&mut self, event: &Event) {
+    fn pass(&mut self, event: &Event, notes: &mut Notes) {
         if self.status.is_over() {
-            self.heeded |= self.is_left_by(event);
+            if self.is_left_by(event) {
+                self.heeded = true;
+                self.judge_dropped(event, notes);
+            }
             return;
         }
         let is_past = |seconds| {
@@ -282,6 +294,25 @@ impl Asked {
         }
         self.followed = true;
         self.status = stated.map_or(Status::PerhapsOver, Status::Told);
+    }
+
+    /// AAEP-6.1-7: the producer says itself that nobody answered, well behind a valid reply of a known sender that arrived in time.
+    fn judge_dropped(&mut self, event: &Event, notes: &mut Notes) {
+        let says_so = stated(event) == Some(StatedOutcome::Unanswered);
+        let is_behind =
+            |received: Timestamp| event.sent > Some(received.plus_seconds(SLACK_SECONDS));
+        let dropped = self
+            .counted
+            .filter(|(_, received)| says_so && is_behind(*received));
+        let Some((reply, _)) = dropped else {
+            return;
+        };
+        self.counted = None;
+        let message = format!(
+            "the producer says that nobody answered the clarification on line {}, which the valid reply on line {reply} had answered in time",
+            self.place.line
+        );
+        notes.add(finding(&rules::CLARIFICATION_DROPPED, event, message));
     }
 
     /// Whether it is a change of state by which the producer goes on.
@@ -365,6 +396,9 @@ impl Asked {
         self.suspicion = self.suspicion.take().filter(|it| !it.open && !explains(it));
         let late = self.deadline.filter(|it| content.decided >= *it);
         let (Some(deadline), Some(extension)) = (late, extension) else {
+            if self.status != Status::Told(StatedOutcome::Answered) {
+                self.counted = self.surely_counted(reply, content);
+            }
             self.status = Status::Answered;
             return;
         };
@@ -374,6 +408,23 @@ impl Asked {
         let (line, reply) = (self.place.line, reply.place.line);
         let reason = late_reply(line, deadline, (reply, content.decided), extension);
         notes.leave_open("AAEP-6.5.5-1", reply, reason);
+    }
+
+    /// The line of a valid reply and when it was received, where its sender is known and it arrived in time whatever the clocks did.
+    fn surely_counted(
+        &self,
+        reply: &Reply,
+        content: &ClarificationContent,
+    ) -> Option<(u64, Timestamp)> {
+        let received = reply.received?;
+        let is_in_time = |it: Timestamp| Some(it.plus_seconds(SLACK_SECONDS)) < self.deadline;
+        let is_taken = reply.http_status.is_none_or(|it| (200..300).contains(&it));
+        let counts = self.status == Status::Open
+            && reply.sender == Sender::Known
+            && is_taken
+            && is_in_time(received)
+            && is_in_time(content.decided);
+        counts.then_some((reply.place.line, received))
     }
 
     fn give_up(&mut self, notes: &mut Notes) {

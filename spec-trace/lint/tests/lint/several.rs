@@ -1005,3 +1005,76 @@ fn each_check_that_a_response_fails_is_told() {
     }
     assert!(stream(json!(67), "known").not_judged.is_empty());
 }
+
+/// AAEP-6.1-7: that a valid reply was dropped is a violation where the producer says so itself, and else left open; nor is it one where the
+/// reply may not have counted, or came when the producer had spoken.
+#[test]
+fn a_producer_that_says_nobody_answered_whom_a_valid_reply_had_answered_is_accused() {
+    let question = json!({
+        "urgency": "critical", "question": "Which?", "reply_token": "rpl_call1", "timeout_seconds": 60,
+        "accepted_response_kinds": ["numeric"],
+    });
+    let says = |outcome: &str| {
+        json!({
+            "from_state": "awaiting_input", "to_state": "thinking",
+            "extensions": {"countersign": {"reply_token": "rpl_call1", "outcome": outcome}},
+        })
+    };
+    let answer = json!({"type": "clarification.reply", "response": 67, "decision": null});
+    let known = || json!({"sender": "known"});
+    for (outcome, before, wrapper, after, accused) in [
+        ("unanswered", 10, known(), 55, true),
+        ("answered", 10, known(), 55, false),
+        ("cancelled", 10, known(), 55, false),
+        ("unanswered", 10, json!({}), 55, false),
+        (
+            "unanswered",
+            10,
+            json!({"sender": "known", "at": null}),
+            55,
+            false,
+        ),
+        (
+            "unanswered",
+            10,
+            json!({"sender": "known", "http_status": 503}),
+            55,
+            false,
+        ),
+        ("unanswered", 10, json!({"sender": "stranger"}), 55, false),
+        ("unanswered", 57, known(), 10, false),
+        ("unanswered", 57, known(), 1, false),
+        ("unanswered", 61, known(), 1, false),
+    ] {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        let stream = stream
+            .event("awaiting.clarification", question.clone())
+            .wait(before);
+        let stream = stream
+            .reply("call_1", "accept", answer.clone(), wrapper.clone())
+            .wait(after);
+        let report = stream.event("state.changed", says(outcome)).ends();
+        let found: Vec<_> = accused.then_some(("AAEP-6.1-7", 5)).into_iter().collect();
+        assert_eq!(
+            places(&report.violations),
+            found,
+            "{outcome} {before} {wrapper} {after}"
+        );
+    }
+    // Who says nothing of it is not accused, and what a recording would have to hold is said.
+    for (answers, waits) in [(true, 10), (true, 70), (false, 70)] {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        let stream = stream.event("awaiting.clarification", question.clone());
+        let token = if answers { "call_1" } else { "call_2" };
+        let report = stream
+            .reply(token, "accept", answer.clone(), known())
+            .wait(waits)
+            .ends();
+        assert_eq!(places(&report.violations), []);
+        assert!(
+            is_open(&report, "AAEP-6.1-7", "outcome"),
+            "{answers} {:?}",
+            report.not_judged
+        );
+    }
+}
