@@ -426,6 +426,45 @@ fn the_parts_of_one_output_are_put_together_whatever_comes_between_on_the_other(
     }
 }
 
+/// AAEP-EV-1: what a program writes in words on its second output is no message, and nobody is accused for it; what is torn or names a
+/// type of ours is told.
+#[test]
+fn the_words_in_a_log_are_passed_over() {
+    let (_, text) = traces("valid").swap_remove(0);
+    let docker = |line: &str| {
+        format!(
+            "{}\n",
+            json!({"log": format!("{line}\n"), "stream": "stderr"})
+        )
+    };
+    let cri = |line: &str| format!("2030-01-01T00:00:00.1Z stderr F {line}\n");
+    for entry in [&docker as &dyn Fn(&str) -> String, &cri] {
+        let put = |between: &str| {
+            let lines = text
+                .lines()
+                .map(|line| [entry(line), entry(between)].concat());
+            judged(lines.collect::<String>().as_bytes())
+        };
+        let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+        let found = put("Listening on port 80");
+        assert_eq!(said(&found), said(&plain));
+        let mut open = found.not_judged.iter();
+        assert!(
+            open.any(|it| it.reason.contains("first on line 2")),
+            "{:?}",
+            found.not_judged
+        );
+        for between in [
+            "{\"type\":\"aaep:agent.session",
+            "sent \"aaep:agent.session.started\"",
+        ] {
+            let found = put(between);
+            assert_eq!(found.violations[0].clause, "AAEP-EV-1", "{between}");
+            assert_eq!(found.violations[0].line, 2, "{between}");
+        }
+    }
+}
+
 /// Values that break off take nothing of what follows with them.
 #[test]
 fn a_value_that_is_torn_ends_where_the_next_begins() {

@@ -14,6 +14,7 @@ mod sse;
 mod strings;
 mod units;
 mod values;
+mod words;
 
 use std::io::{self, BufRead, Cursor, Read as _};
 
@@ -33,6 +34,7 @@ use mapping::Mapped;
 use sse::Sse;
 use units::Units;
 use values::{Values, compact};
+use words::Words;
 
 /// How much of a file tells its envelope.
 const TELLING: usize = 16 << 10;
@@ -112,6 +114,8 @@ pub(crate) struct Message {
     why: Option<String>,
     /// Whether it stands in the second of two files.
     is_second: bool,
+    /// Whether a program wrote it on its second output.
+    is_error: bool,
     /// Whether it is the first of those of one time of which there are too many to be held.
     begins_many: bool,
     /// Whether it is one of those, and there is a reply beside it.
@@ -130,6 +134,7 @@ impl Default for Message {
             too_long: false,
             why: None,
             is_second: false,
+            is_error: false,
             begins_many: false,
             is_unordered: false,
             time: None,
@@ -360,7 +365,7 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
         Envelope::Sse => Box::new(Sse::new(input)),
         Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE)),
         Envelope::Har => Box::new(Units::new(Box::new(Har::new(input)))),
-        Envelope::Cri => Box::new(Logs::new(input)),
+        Envelope::Cri => Box::new(Words::new(Logs::new(input))),
         Envelope::Jsonl | Envelope::Docker | Envelope::CloudEvents => {
             let lines = Lines::new(input);
             if given.is_none() && envelope == Envelope::Jsonl {
@@ -376,6 +381,9 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
         Envelope::Jsonl | Envelope::Har | Envelope::Cri => None,
     };
     Content::Other(match given.cloned().or(shipped) {
+        Some(mapping) if envelope == Envelope::Docker => {
+            Box::new(Words::new(Mapped::new(frames, mapping)))
+        }
         Some(mapping) => Box::new(Mapped::new(frames, mapping)),
         None => frames,
     })
