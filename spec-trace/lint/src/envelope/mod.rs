@@ -100,6 +100,10 @@ pub struct How {
 }
 
 /// A message with its place in the file.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own"
+)]
 #[derive(Debug)]
 pub(crate) struct Message {
     bytes: Vec<u8>,

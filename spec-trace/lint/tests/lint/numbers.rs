@@ -68,9 +68,12 @@ fn numbered(lines: &[Value], numbers: &[i64]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Clauses and lines of what is found.
+type Places = Vec<(&'static str, u64)>;
+
 /// A stream without fault, and one that runs against the answer to a question which came too late, each with steps before and
 /// behind it.
-fn streams() -> [(Vec<Value>, Vec<(&'static str, u64)>); 2] {
+fn streams() -> [(Vec<Value>, Places); 2] {
     let known = || json!({"sender": "known"});
     let progress =
         |stream: Stream| stream.event("progress.updated", json!({"progress": {"percent": 5}}));
@@ -187,7 +190,7 @@ fn numbers_that_do_not_come_leave_open_what_they_may_hold() {
 #[test]
 fn an_order_that_the_times_do_not_tell_is_open() {
     let at_once = |lines: &mut [Value], at: usize| {
-        lines[at + 1]["timestamp"] = lines[at]["timestamp"].clone()
+        lines[at + 1]["timestamp"] = lines[at]["timestamp"].clone();
     };
     let [_, (mut lines, _)] = streams();
     // The call and the change of state before it.
