@@ -144,7 +144,7 @@ pub fn judge_numbered(
             let mut judged = judge_records(&mut messages, may_be_torn, file, settings, selection);
             let places = messages.into_places();
             if let Some(first) = places.unordered_from {
-                judged.0.leave_order_open(first);
+                judged.0.leave_order_open(first.max(1));
             }
             (judged, Some(places))
         }

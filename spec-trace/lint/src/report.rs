@@ -116,7 +116,7 @@ impl LintReport {
         self.not_judged.extend(open.into_iter().map(|it| NotJudged {
             clause: it.clause,
             reason: format!(
-                "{} (line {}), but from line {first} on replies may stand behind what they led to: too many messages have the same time",
+                "{} (line {}), but from line {first} on replies may stand behind what they led to, or before what they answer",
                 it.message, it.line
             ),
             owed: true,

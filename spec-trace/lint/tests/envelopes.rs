@@ -877,6 +877,43 @@ fn where_too_many_messages_have_one_time_the_order_of_replies_is_open() {
     }
 }
 
+/// AAEP-6.1-1: an archive whose entries are not in the order in which they began accuses nobody of what rests on it, and that is said.
+#[test]
+fn the_entries_of_an_archive_may_be_in_no_order() {
+    let events = asked_and_called(".000", 5, 7, true);
+    let events = sse(&events.iter().map(String::as_str).collect::<Vec<_>>());
+    let stream = json!({"startedDateTime": "2026-05-24T14:00:00Z", "response": {
+        "status": 200, "content": {"mimeType": "text/event-stream", "text": events}}});
+    let reply = |decision: &str, at: &str| {
+        let at = format!("2026-05-24T14:00:{at}Z");
+        let reply = format!(
+            r#"{{"type":"confirmation.reply","reply_token":"rpl_a","decision":"{decision}","subscription_id":"sub_a","timestamp":"{at}"}}"#
+        );
+        json!({"startedDateTime": at, "request": {"postData": {"text": reply}}, "response": {"status": 202}})
+    };
+    let (first, again) = (reply("accept", "04.000"), reply("accept", "06.500"));
+    let rejects = reply("reject", "04.000");
+    for (entries, is_open, expected) in [
+        ([&stream, &first, &again], false, &[][..]),
+        ([&first, &stream, &again], false, &[]),
+        ([&first, &again, &stream], true, &[]),
+        ([&again, &first, &stream], true, &[]),
+        ([&stream, &rejects, &again], false, &["AAEP-A.8-5"]),
+        ([&rejects, &again, &stream], true, &[]),
+    ] {
+        let archive = json!({"log": {"entries": entries}}).to_string();
+        let found = judged(archive.as_bytes());
+        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, expected, "{found:?}");
+        let mut open = found.not_judged.iter();
+        assert_eq!(
+            open.any(|it| it.reason.contains("startedDateTime")),
+            is_open,
+            "{found:?}"
+        );
+    }
+}
+
 /// AAEP-6.1-1: of two files that are put together each tells what it leaves open itself.
 #[test]
 fn what_either_of_two_files_leaves_open_is_told() {

@@ -122,7 +122,7 @@ pub(crate) struct Message {
     is_error: bool,
     /// Whether it is the first of those of one time of which there are too many to be held.
     begins_many: bool,
-    /// Whether it is one of those, and there is a reply beside it.
+    /// Whether it is one of those, and there is a reply beside it; or it comes out of an archive that is in no order.
     is_unordered: bool,
     /// Its time and the end of the unit in which that is written, where messages are put together by time.
     time: Option<(Timestamp, Timestamp)>,
