@@ -279,6 +279,8 @@ impl Sequence {
         } else if is_due {
         } else if count.is_some_and(|count| count.is(seen)) {
             self.goes_on(event, seen, notes);
+            // Also where several producers count together.
+            self.next = Due(seen, seen);
         } else if seen > beyond {
             self.skip(event, (beyond, seen), !is_first);
             self.count = Some(counts_on).filter(|_| !is_first);
