@@ -230,12 +230,13 @@ impl Linter {
         };
         let before = open.sequence.gap();
         open.sequence.event(event, &mut self.shared.notes);
+        self.shared.set_gap_of(&open.sequence);
         match (before, open.sequence.gap()) {
             (None, Some(gap)) => self.shared.miss(gap),
-            (Some(gap), None) => self.shared.find(gap),
+            (Some(gap), None) => self.shared.find(gap, event),
+            (Some(gap), Some(order)) if gap != order => self.shared.reorder(gap, order),
             (None, None) | (Some(_), Some(_)) => {}
         }
-        self.shared.set_gap_of(&open.sequence);
         let monitors = [Some(&mut open.recorded), open.unseen.as_deref_mut()];
         for monitors in monitors.into_iter().flatten() {
             monitors.confirmations.extended = extended.max(open.extended);

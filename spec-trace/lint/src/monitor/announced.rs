@@ -18,7 +18,7 @@ use super::authorisation::{Accused, Concerned, completes};
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
-use super::explaining::{after_failed_reply, doubt_reply, may_not_count};
+use super::explaining::{after_failed_reply, clauses_of, doubt_reply, may_not_count};
 use super::resolution::Resolution;
 use super::wording::{Action, Fit, Wording};
 use crate::action_ids::{ActionIds, Relation};
@@ -96,7 +96,7 @@ struct Ran {
     /// Whether it may have been withdrawn before that.
     withdrawn: bool,
     /// The last reply before it that had to be ignored.
-    ignored: Option<(u64, Check)>,
+    ignored: Option<(u64, Vec<Check>)>,
     /// The line of a later call that may be that of the action as it was changed.
     announced_again: Option<u64>,
 }
@@ -370,7 +370,7 @@ impl Announced {
             early,
             explained: question.is_some_and(|it| it.may_explain(event.place.line, true)),
             withdrawn: question.is_some_and(|it| it.possible.may_be(Outcomes::CANCELLED)),
-            ignored: question.and_then(|it| it.ignored),
+            ignored: question.and_then(|it| it.ignored.clone()),
             tied,
             place: event.place.to_keep(),
             sent: event.sent,
@@ -442,10 +442,14 @@ impl Ran {
         }
         let other = "or nothing waited for the reply";
         if let Some((rule, message)) =
-            after_failed_reply((&what, self.place.line), asked, self.ignored)
+            after_failed_reply((&what, self.place.line), asked, self.ignored.as_ref())
         {
-            self.accuse(rule, session, format!("{message}; {other}"), notes);
-            return;
+            let finding = self.finding(rule, session, format!("{message}; {other}"));
+            let checks = self
+                .ignored
+                .iter()
+                .flat_map(|(_, checks)| clauses_of(checks));
+            return notes.add(finding.and_also(&checks.collect::<Vec<_>>()));
         }
         let message = format!("{what}, and nobody had accepted it; {other}");
         let finding = self.finding(&rules::UNACCEPTED, session, message);

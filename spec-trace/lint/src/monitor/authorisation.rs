@@ -14,8 +14,8 @@ use super::Notes;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
-    after_failed_reply, allowed_instead, calls_withdrawn_accepted, doubt, doubt_order, doubt_place,
-    doubt_reversible, doubt_withdrawal, may_not_count, second_thoughts, stray_acceptance,
+    after_failed_reply, allowed_instead, breaks_besides, calls_withdrawn_accepted, doubt,
+    doubt_order, doubt_place, doubt_reversible, doubt_withdrawal, may_not_count, stray_acceptance,
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
@@ -738,8 +738,10 @@ impl Authorisation {
             // AAEP-6.8-4: the token that the call goes by was not valid any more.
             finding = finding.and_also(&["AAEP-6.8-4"]);
         }
-        if rule.clause == "AAEP-A.8-5" && second_thoughts(&run, &candidates, confirmations) {
-            finding = finding.and_also(&rules::HONOURED_USED.all_clauses());
+        let mut unused = candidates.iter().rev();
+        if let Some(latest) = unused.find(|it| !self.assigned.is_taken(**it)) {
+            let question = confirmations.kept(*latest);
+            finding = finding.and_also(&breaks_besides(rule, &run, question));
         }
         notes.add(if candidates.is_empty() {
             finding
@@ -792,7 +794,7 @@ impl Authorisation {
                 return (&rules::CALLED_AFTER_REJECTION, message);
             }
             if let Some(explained) =
-                after_failed_reply((&call, run.line()), asked, question.ignored)
+                after_failed_reply((&call, run.line()), asked, question.ignored.as_ref())
             {
                 return explained;
             }

@@ -205,7 +205,13 @@ impl OpenSession {
             });
             match ran_out {
                 _ if may_wait || open.any(may_run) => {}
-                Some(asked) => notes.add_unless(excuse, forgotten(event, asked)),
+                Some(asked) => {
+                    let unheeded = asked.unheeded(event.sent).filter(|_| excuse.is_none());
+                    notes.add_unless(excuse, forgotten(event, asked));
+                    if let Some(reason) = unheeded {
+                        notes.leave_open("AAEP-6.1-7", event.place.line, reason);
+                    }
+                }
                 None if excuse.is_none() && monitors.replies == Replies::Recorded => {
                     self.judge_still_waiting(event, notes);
                 }
@@ -214,15 +220,14 @@ impl OpenSession {
         }
     }
 
-    /// AAEP-6.1-7: a producer that is not in `awaiting_input` may have gone on with what it was told, or not.
+    /// AAEP-6.1-7: a producer may have gone on with what it was told, or not, whatever state it tells.
     fn leave_unheeded_open(&self, event: &Event, notes: &mut Notes) {
         for asked in self.clarifications.all() {
             let mut waiting = self.states.waiting();
             let unheeded = asked.unheeded(event.sent);
-            // Whoever still waits though the timeout is over is told for that.
-            let mut is_left_open =
-                || asked.status.is_over() || !waiting.any(|it| it == asked.producer);
-            if let Some(reason) = unheeded.filter(|_| is_left_open()) {
+            // Of whoever still waits that is told when the timeout is surely over.
+            let mut is_told = || asked.status.is_over() || !waiting.any(|it| it == asked.producer);
+            if let Some(reason) = unheeded.filter(|_| is_told()) {
                 notes.leave_open("AAEP-6.1-7", event.place.line, reason);
             }
         }
@@ -479,7 +484,7 @@ impl OpenSession {
             Content::Clarification(_) => Check::Kind,
             Content::Confirmation(Err(clause)) => Check::Schema(clause),
         };
-        self.recorded.confirmations.refuse(reply, check);
+        self.recorded.confirmations.refuse(reply);
         Some(check)
     }
 
