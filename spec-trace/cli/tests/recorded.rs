@@ -30,11 +30,7 @@ fn nobody_accused(bounds: &[Bounds], recorders: &[Recorder]) -> (u64, u64) {
 fn no_run_that_the_model_allows_is_accused() {
     let [one, two, _] = APART;
     let [_, _, others @ ..] = RECORDERS;
-<<<<<<< HEAD
     assert_eq!(nobody_accused(&[one, two], &others), (216_228, 594_894));
-=======
-    assert_eq!(nobody_accused(&[one, two], &others), (216_131, 596_402));
->>>>>>> lintB
 }
 
 /// AAEP-6.2.2-2: nor in two sessions at once.
@@ -74,11 +70,7 @@ fn no_run_with_a_clarification_that_nobody_answers_is_accused() {
 #[test]
 fn no_run_with_work_is_accused() {
     let [work, _, _] = WORKING;
-<<<<<<< HEAD
     assert_eq!(nobody_accused(&[work], &RECORDERS), (152_002, 639_444));
-=======
-    assert_eq!(nobody_accused(&[work], &RECORDERS), (152_682, 643_158));
->>>>>>> lintB
 }
 
 /// The same with three pieces of it, and disturbed.
