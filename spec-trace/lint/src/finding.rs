@@ -123,6 +123,13 @@ impl Finding {
         self.fingerprint = fingerprint(self);
     }
 
+    /// Whether it may be another in another order of replies and events: something is missing before it, it is about what comes after
+    /// what (appendix A), or about which check a reply failed.
+    pub(crate) fn may_rest_on_order(&self) -> bool {
+        let is_told = self.clause == "AAEP-6.3.4-9";
+        self.rests_on_absence || is_told || self.clause.starts_with("AAEP-A.")
+    }
+
     /// What to show of its line, where that may be shown.
     pub fn excerpt(&self) -> Option<Excerpt> {
         let place = self.place.as_ref()?;

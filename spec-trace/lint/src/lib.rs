@@ -141,8 +141,12 @@ pub fn judge_numbered(
             (judged, None)
         }
         Err(mut messages) => {
-            let judged = judge_records(&mut messages, may_be_torn, file, settings, selection);
-            (judged, Some(messages.into_places()))
+            let mut judged = judge_records(&mut messages, may_be_torn, file, settings, selection);
+            let places = messages.into_places();
+            if let Some(first) = places.unordered_from {
+                judged.0.leave_order_open(first.max(1));
+            }
+            (judged, Some(places))
         }
     };
     if !seen && report.records > 0 {

@@ -32,8 +32,14 @@ pub struct Reply<'a> {
     pub token: Option<&'a str>,
     /// Whether it may be meant to let the action run: it does not say that it rejects it.
     pub asks: bool,
-    /// What it says; if it does not keep to the schema, the clause that it breaks.
+    /// What it says; if it does not keep to the schema, the first clause that it breaks.
     pub content: Content,
+    /// Every clause of its schema that it breaks.
+    pub breaks: Vec<&'static str>,
+    /// `decision`, where it is a word.
+    pub decision: Option<&'a str>,
+    /// Whether there is a `modified_action`, whatever it looks like.
+    pub modifies: bool,
 }
 
 /// What whoever has written the record knows of the sender of a reply: `sender` of the wrapper.
@@ -125,10 +131,11 @@ pub enum Response {
 /// Reads a message of type `confirmation.reply` or `clarification.reply`.
 pub fn read<'a>(message: Object<'a>, place: Here<'a>, sent: Sent<'_>) -> Reply<'a> {
     let text = |name: &str| message.get(name).and_then(Value::as_str);
+    let mut breaks = Vec::new();
     let content = if text("type") == Some("clarification.reply") {
-        Content::Clarification(clarification(message))
+        Content::Clarification(clarification(message, &mut breaks))
     } else {
-        Content::Confirmation(confirmation(message))
+        Content::Confirmation(confirmation(message, &mut breaks))
     };
     let at_fault = match &content {
         Content::Confirmation(Err(clause)) => at_fault(message, clause, &CONFIRMATION),
@@ -147,6 +154,9 @@ pub fn read<'a>(message: Object<'a>, place: Here<'a>, sent: Sent<'_>) -> Reply<'
         at_fault,
         timestamp: text("timestamp"),
         content,
+        breaks,
+        decision: text("decision"),
+        modifies: message.contains_key("modified_action"),
     }
 }
 
@@ -168,6 +178,9 @@ pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Option
         at_fault: None,
         timestamp: None,
         content: Content::Confirmation(Err(NOT_JSON)),
+        breaks: vec![NOT_JSON],
+        decision: None,
+        modifies: false,
     })
 }
 
@@ -233,12 +246,15 @@ fn at_fault(
     Some((name.to_owned(), value.map(str::to_lowercase)))
 }
 
-fn confirmation<'m>(message: Object<'m>) -> Result<ReplyContent, &'static str> {
+/// Notes in `breaks` every clause that the reply breaks; the first is the error.
+fn confirmation<'m>(
+    message: Object<'m>,
+    breaks: &mut Vec<&'static str>,
+) -> Result<ReplyContent, &'static str> {
     let fits = |name: &str, fits: fn(Value<'m>) -> bool| message.get(name).is_none_or(fits);
-    if !message.keys().all(|key| CONFIRMATION.contains(&key)) {
-        return Err("AAEP-REPLY-11");
-    }
-    let decided = common(message)?;
+    let own = message.keys().any(|key| !CONFIRMATION.contains(&key));
+    breaks.extend(own.then_some("AAEP-REPLY-11"));
+    let decided = common(message, breaks);
     let optional = [
         (
             "AAEP-REPLY-7",
@@ -251,26 +267,32 @@ fn confirmation<'m>(message: Object<'m>) -> Result<ReplyContent, &'static str> {
         ("AAEP-REPLY-9", fits("modified_action", Value::is_object)),
         ("AAEP-REPLY-10", fits("correlation_id", Value::is_string)),
     ];
-    if let Some((clause, _)) = optional.into_iter().find(|(_, fits)| !fits) {
-        return Err(clause);
-    }
+    let broken = optional.into_iter().filter(|(_, fits)| !fits);
+    breaks.extend(broken.map(|(clause, _)| clause));
     let answer = match message.get("decision").map(Value::as_str) {
-        Some(Some("accept")) => Answer::Plain(Decision::Accept),
-        Some(Some("reject")) => Answer::Plain(Decision::Reject),
-        Some(Some(word)) => Answer::Custom(word.to_owned()),
-        Some(None) => return Err("AAEP-REPLY-4"),
-        None => return Err("AAEP-REPLY-1"),
+        Some(Some("accept")) => Ok(Answer::Plain(Decision::Accept)),
+        Some(Some("reject")) => Ok(Answer::Plain(Decision::Reject)),
+        Some(Some(word)) => Ok(Answer::Custom(word.to_owned())),
+        Some(None) => Err("AAEP-REPLY-4"),
+        None => Err("AAEP-REPLY-1"),
     };
+    breaks.extend(answer.as_ref().err());
+    if let Some(first) = breaks.first() {
+        return Err(first);
+    }
     Ok(ReplyContent {
-        answer,
+        answer: answer?,
         modified: message.contains_key("modified_action"),
-        decided,
+        decided: decided?,
     })
 }
 
 /// AAEP-6.5.1-2, AAEP-6.5.1-4, AAEP-6.5.1-5: it has the token, the subscription and a time. AAEP-6.5.3-1, AAEP-6.5.3-2,
 /// AAEP-6.5.3-3: who decided, how sure they were and what it belongs to may stand beside them, and nothing else.
-fn clarification<'m>(message: Object<'m>) -> Result<ClarificationContent, &'static str> {
+fn clarification<'m>(
+    message: Object<'m>,
+    breaks: &mut Vec<&'static str>,
+) -> Result<ClarificationContent, &'static str> {
     let fits = |name: &str, fits: fn(Value<'m>) -> bool| message.get(name).is_none_or(fits);
     let in_range: fn(Value<'m>) -> bool =
         |it| it.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it));
@@ -278,34 +300,47 @@ fn clarification<'m>(message: Object<'m>) -> Result<ClarificationContent, &'stat
         && fits("decided_by", |it| has_characters(it, 256))
         && fits("confidence", in_range)
         && fits("correlation_id", Value::is_string);
-    if !keeps {
-        return Err("AAEP-EV-12");
-    }
-    let decided = common(message).map_err(|_| "AAEP-6.5.5-1")?;
+    breaks.extend((!keeps).then_some("AAEP-EV-12"));
+    let decided = common(message, &mut Vec::new()).map_err(|_| "AAEP-6.5.5-1");
+    breaks.extend(decided.err());
     let response = match message.get("response") {
-        Some(Value::String(text)) => Response::Text(text.to_owned()),
-        Some(Value::Bool(_)) => Response::YesNo,
-        Some(Value::Number(_)) => Response::Number,
-        Some(Value::Null | Value::Array(_) | Value::Object(_)) => return Err("AAEP-6.5.2-1"),
-        None => return Err("AAEP-6.5.1-3"),
+        Some(Value::String(text)) => Ok(Response::Text(text.to_owned())),
+        Some(Value::Bool(_)) => Ok(Response::YesNo),
+        Some(Value::Number(_)) => Ok(Response::Number),
+        Some(Value::Null | Value::Array(_) | Value::Object(_)) => Err("AAEP-6.5.2-1"),
+        None => Err("AAEP-6.5.1-3"),
     };
-    Ok(ClarificationContent { response, decided })
+    breaks.extend(response.as_ref().err());
+    if let Some(first) = breaks.first() {
+        return Err(first);
+    }
+    Ok(ClarificationContent {
+        response: response?,
+        decided: decided?,
+    })
 }
 
 /// What both kinds have: token, subscription, timestamp.
-fn common(message: Object<'_>) -> Result<Timestamp, &'static str> {
+fn common(message: Object<'_>, breaks: &mut Vec<&'static str>) -> Result<Timestamp, &'static str> {
     let text = |name: &str, clause| match message.get(name) {
         Some(value) => value.as_str().ok_or(clause),
         None => Err("AAEP-REPLY-1"),
     };
+    let identifier = |name: &str, prefix: &str, clause| {
+        let keeps = text(name, clause).map(|it| is_identifier(it, prefix));
+        keeps.and_then(|keeps| keeps.then_some(()).ok_or(clause))
+    };
+    let time =
+        text("timestamp", "AAEP-REPLY-6").and_then(|it| Timestamp::parse(it).ok_or("AAEP-REPLY-6"));
     // AAEP-REPLY-3, AAEP-REPLY-5, AAEP-REPLY-6.
-    if !is_identifier(text("reply_token", "AAEP-REPLY-3")?, "rpl_") {
-        return Err("AAEP-REPLY-3");
-    }
-    if !is_identifier(text("subscription_id", "AAEP-REPLY-5")?, "sub_") {
-        return Err("AAEP-REPLY-5");
-    }
-    Timestamp::parse(text("timestamp", "AAEP-REPLY-6")?).ok_or("AAEP-REPLY-6")
+    let broken = [
+        identifier("reply_token", "rpl_", "AAEP-REPLY-3"),
+        identifier("subscription_id", "sub_", "AAEP-REPLY-5"),
+        time.map(|_| ()),
+    ];
+    let broken: Vec<_> = broken.into_iter().filter_map(Result::err).collect();
+    breaks.extend(&broken);
+    broken.first().map_or(time, |first| Err(first))
 }
 
 #[cfg(test)]
@@ -329,7 +364,7 @@ mod tests {
             unreachable!("the literal is an object")
         };
         change(&mut reply);
-        read(reply, |reply| confirmation(reply).err())
+        read(reply, |reply| confirmation(reply, &mut Vec::new()).err())
     }
 
     fn with(name: &str, value: Value) -> Option<&'static str> {
@@ -399,7 +434,9 @@ mod tests {
             Some(value) => drop(reply.insert(name.to_owned(), value)),
             None => drop(reply.remove(name)),
         }
-        read(reply, |reply| clarification(reply).map(|it| it.response))
+        read(reply, |reply| {
+            clarification(reply, &mut Vec::new()).map(|it| it.response)
+        })
     }
 
     /// AAEP-6.5.1-3, AAEP-6.5.2-1, AAEP-EV-12: a clarification reply has a schema of its own.

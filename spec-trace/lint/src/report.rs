@@ -106,6 +106,24 @@ impl LintReport {
         }
     }
 
+    /// Takes out what rests on the order of replies and events from that line on: which is right does not show.
+    pub(crate) fn leave_order_open(&mut self, first: u64) {
+        let is_open = |it: &mut Finding| it.line >= first && it.may_rest_on_order();
+        let violations = self.violations.extract_if(.., is_open);
+        let open: Vec<_> = violations
+            .chain(self.warnings.extract_if(.., is_open))
+            .collect();
+        self.not_judged.extend(open.into_iter().map(|it| NotJudged {
+            clause: it.clause,
+            reason: format!(
+                "{} (line {}), but from line {first} on replies may stand behind what they led to, or before what they answer",
+                it.message, it.line
+            ),
+            owed: true,
+        }));
+        self.settle();
+    }
+
     /// Gives each finding its fingerprint.
     pub fn fingerprint(&mut self) {
         for finding in self.violations.iter_mut().chain(&mut self.warnings) {

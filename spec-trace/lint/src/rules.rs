@@ -218,6 +218,8 @@ pub const ASKED_AGAIN_IN_THE_SAME_WORDS: Rule = warned_absence("AAEP-6.1-6", &[]
 pub const CLARIFYING_AGAIN: Rule = warned_absence("AAEP-6.1-9", &["AAEP-6.1-6"]);
 /// The timeout of a clarification has passed and nothing was made of it.
 pub const CLARIFICATION_FORGOTTEN: Rule = warned_absence("AAEP-6.1-7", &["AAEP-A.5-1"]);
+/// The producer says that nobody answered a clarification which a valid reply had answered.
+pub const CLARIFICATION_DROPPED: Rule = violation("AAEP-6.1-7", &["AAEP-6.1-9"]);
 /// The producer says that a clarification is answered which nobody has answered.
 pub const CLARIFIED_BY_NOBODY: Rule = warned_absence("AAEP-6.1-8", &[]);
 /// The producer goes on after a reply to a clarification that failed a check, and no other.
@@ -261,7 +263,7 @@ pub const POSITION_OVERLAPS: Rule = violation("AAEP-A.6-2", &[]);
 pub const POSITION_SKIPS: Rule = absence("AAEP-A.6-2", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 72] = [
+pub const ALL: [&Rule; 73] = [
     &RECORD,
     &IDENTIFIER,
     &TIMESTAMP,
@@ -320,6 +322,7 @@ pub const ALL: [&Rule; 72] = [
     &ASKED_AGAIN_IN_THE_SAME_WORDS,
     &CLARIFYING_AGAIN,
     &CLARIFICATION_FORGOTTEN,
+    &CLARIFICATION_DROPPED,
     &CLARIFIED_BY_NOBODY,
     &CLARIFIED_BY_INVALID,
     &CLARIFIED_BY_OTHER_TYPE,

@@ -18,7 +18,7 @@ use super::record::{Decision, Ending, Event, EventKind, Record};
 use super::reply::{Answer, Content, Reply};
 use super::report::{LintReport, NotJudged, Verdict, with_consequences};
 use super::rules::Weight;
-use session::{ConfirmationMonitors, OpenSession, Owed};
+use session::{OpenSession, Owed};
 use sessions::{Session, Sessions};
 use shared::Shared;
 use tokens::Tokens;
@@ -230,12 +230,13 @@ impl Linter {
         };
         let before = open.sequence.gap();
         open.sequence.event(event, &mut self.shared.notes);
+        self.shared.set_gap_of(&open.sequence);
         match (before, open.sequence.gap()) {
             (None, Some(gap)) => self.shared.miss(gap),
-            (Some(gap), None) => self.shared.find(gap),
+            (Some(gap), None) => self.shared.find(gap, event),
+            (Some(gap), Some(order)) if gap != order => self.shared.reorder(gap, order),
             (None, None) | (Some(_), Some(_)) => {}
         }
-        self.shared.set_gap_of(&open.sequence);
         let monitors = [Some(&mut open.recorded), open.unseen.as_deref_mut()];
         for monitors in monitors.into_iter().flatten() {
             monitors.confirmations.extended = extended.max(open.extended);
@@ -329,14 +330,9 @@ impl Linter {
         };
         self.kept -= 1;
         self.shared.set_gap_of(&open.sequence);
-        let ConfirmationMonitors {
-            confirmations,
-            authorisation,
-            ..
-        } = &mut open.recorded;
         let id = self.sessions.id(number);
-        authorisation.give_up(id, confirmations, &mut self.shared.recorded);
-        let confirmations = confirmations.all().map(|(_, it)| &it.ids);
+        open.recorded.give_up(id, &mut self.shared.recorded);
+        let confirmations = open.recorded.confirmations.all().map(|(_, it)| &it.ids);
         let clarifications = open.clarifications.all().map(|it| &it.ids);
         for ids in confirmations.chain(clarifications) {
             if let Some(token) = &ids.token {
@@ -484,11 +480,17 @@ impl Linter {
     /// No reply that is logged late will come any more.
     fn conclude_all_that_ended(&mut self) {
         for number in self.sessions.in_order() {
+            let id = self.sessions.id(number).to_owned();
             let has_ended = match &mut self.sessions[number] {
                 Session::Kept(open) => {
                     self.shared.set_gap_of(&open.sequence);
                     open.clarifications.give_up(&mut self.shared.recorded);
-                    open.lifecycle != Lifecycle::Active
+                    let has_ended = open.lifecycle != Lifecycle::Active;
+                    if !has_ended {
+                        open.recorded
+                            .give_up_waiting(&id, &mut self.shared.recorded);
+                    }
+                    has_ended
                 }
                 Session::Over(_) => false,
             };

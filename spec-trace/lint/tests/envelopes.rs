@@ -426,6 +426,45 @@ fn the_parts_of_one_output_are_put_together_whatever_comes_between_on_the_other(
     }
 }
 
+/// AAEP-EV-1: what a program writes in words on its second output is no message, and nobody is accused for it; what is torn or names a
+/// type of ours is told.
+#[test]
+fn the_words_in_a_log_are_passed_over() {
+    let (_, text) = traces("valid").swap_remove(0);
+    let docker = |line: &str| {
+        format!(
+            "{}\n",
+            json!({"log": format!("{line}\n"), "stream": "stderr"})
+        )
+    };
+    let cri = |line: &str| format!("2030-01-01T00:00:00.1Z stderr F {line}\n");
+    for entry in [&docker as &dyn Fn(&str) -> String, &cri] {
+        let put = |between: &str| {
+            let lines = text
+                .lines()
+                .map(|line| [entry(line), entry(between)].concat());
+            judged(lines.collect::<String>().as_bytes())
+        };
+        let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+        let found = put("Listening on port 80");
+        assert_eq!(said(&found), said(&plain));
+        let mut open = found.not_judged.iter();
+        assert!(
+            open.any(|it| it.reason.contains("first on line 2")),
+            "{:?}",
+            found.not_judged
+        );
+        for between in [
+            "{\"type\":\"aaep:agent.session",
+            "sent \"aaep:agent.session.started\"",
+        ] {
+            let found = put(between);
+            assert_eq!(found.violations[0].clause, "AAEP-EV-1", "{between}");
+            assert_eq!(found.violations[0].line, 2, "{between}");
+        }
+    }
+}
+
 /// Values that break off take nothing of what follows with them.
 #[test]
 fn a_value_that_is_torn_ends_where_the_next_begins() {
@@ -802,16 +841,131 @@ fn a_reply_whose_time_has_fewer_digits_comes_behind_its_question() {
     }
 }
 
-/// The messages of one unit that are held are so many; behind them the order stays as it is read.
+/// AAEP-6.1-1: the messages of one unit that are held are so many. Where there are more, and replies among them, that is said, and
+/// nobody is accused for their order; where there is none, the order is that of the events.
 #[test]
-fn no_more_messages_of_one_unit_are_held_than_so_many() {
-    for (between, expected) in [(1000, &[][..]), (1100, &["AAEP-A.7.4-1"])] {
+fn where_too_many_messages_have_one_time_the_order_of_replies_is_open() {
+    let other = r#"{"type":"acme:other","timestamp":"2026-05-24T14:00:05Z"}"#;
+    for (between, reply, is_open, expected) in [
+        (1000, ACCEPTED, false, &[][..]),
+        (1017, ACCEPTED, false, &[]),
+        (1100, ACCEPTED, true, &[]),
+        (5000, ACCEPTED, true, &[]),
+        (
+            5000,
+            &ACCEPTED.replace("05.400", "06.000"),
+            false,
+            &["AAEP-A.7.4-1"],
+        ),
+        (5000, &ACCEPTED.replace("05.400", "04.000"), false, &[]),
+    ] {
         let mut events = asked_and_called("", 5, 7, true);
-        let other = r#"{"type":"acme:other","timestamp":"2026-05-24T14:00:05Z"}"#.to_owned();
-        events.splice(5..5, std::iter::repeat_n(other, between));
-        let found = joined(&events.join("\n"), ACCEPTED);
+        let at = events.len() - 2;
+        let others = std::iter::repeat_n(other.to_owned(), between);
+        events.splice(at..at, others);
+        let found = joined(&events.join("\n"), reply);
         let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
         assert_eq!(clauses, expected, "{between}: {found:?}");
+        let mut open = found.not_judged.iter();
+        let told = open.any(|it| it.clause == "AAEP-6.1-1" && it.reason.contains("more than 1024"));
+        assert_eq!(told, is_open, "{between}: {:?}", found.not_judged);
+        // What comes before is judged as ever.
+        events.insert(1, events[0].replace("evt_", "evt_again"));
+        let found = joined(&events.join("\n"), reply);
+        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, [&["AAEP-A.1-1"], expected].concat(), "{between}");
+    }
+}
+
+/// AAEP-6.1-1: an archive whose entries are not in the order in which they began accuses nobody of what rests on it, and that is said.
+#[test]
+fn the_entries_of_an_archive_may_be_in_no_order() {
+    let events = asked_and_called(".000", 5, 7, true);
+    let events = sse(&events.iter().map(String::as_str).collect::<Vec<_>>());
+    let stream = json!({"startedDateTime": "2026-05-24T14:00:00Z", "response": {
+        "status": 200, "content": {"mimeType": "text/event-stream", "text": events}}});
+    let reply = |decision: &str, at: &str| {
+        let at = format!("2026-05-24T14:00:{at}Z");
+        let reply = format!(
+            r#"{{"type":"confirmation.reply","reply_token":"rpl_a","decision":"{decision}","subscription_id":"sub_a","timestamp":"{at}"}}"#
+        );
+        json!({"startedDateTime": at, "request": {"postData": {"text": reply}}, "response": {"status": 202}})
+    };
+    let (first, again) = (reply("accept", "04.000"), reply("accept", "06.500"));
+    let rejects = reply("reject", "04.000");
+    for (entries, is_open, expected) in [
+        ([&stream, &first, &again], false, &[][..]),
+        ([&first, &stream, &again], false, &[]),
+        ([&first, &again, &stream], true, &[]),
+        ([&again, &first, &stream], true, &[]),
+        ([&stream, &rejects, &again], false, &["AAEP-A.8-5"]),
+        ([&rejects, &again, &stream], true, &[]),
+    ] {
+        let archive = json!({"log": {"entries": entries}}).to_string();
+        let found = judged(archive.as_bytes());
+        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, expected, "{found:?}");
+        let mut open = found.not_judged.iter();
+        assert_eq!(
+            open.any(|it| it.reason.contains("startedDateTime")),
+            is_open,
+            "{found:?}"
+        );
+    }
+}
+
+/// AAEP-6.1-1: of two files that are put together each tells what it leaves open itself.
+#[test]
+fn what_either_of_two_files_leaves_open_is_told() {
+    let events = asked_and_called(".000", 5, 7, true);
+    let of = |events: &[String]| {
+        let events = sse(&events.iter().map(String::as_str).collect::<Vec<_>>());
+        json!({"startedDateTime": "2020-01-01T00:00:00Z", "response": {
+            "status": 200, "content": {"mimeType": "text/event-stream", "text": events}}})
+    };
+    let reply = |at: &str| {
+        let at = format!("2026-05-24T14:00:{at}Z");
+        let reply = format!(
+            r#"{{"type":"confirmation.reply","reply_token":"rpl_a","decision":"accept","subscription_id":"sub_a","timestamp":"{at}"}}"#
+        );
+        json!({"startedDateTime": at, "request": {"postData": {"text": reply}}, "response": {"status": 202}})
+    };
+    let archive = |entries: &[Value]| json!({"log": {"entries": entries}}).to_string();
+    // What cannot be read of an archive is passed over.
+    let unread = json!({"startedDateTime": "2026-05-24T14:00:01Z", "response": {
+        "status": 200, "content": {"mimeType": "text/event-stream"}}});
+    for (events, replies, reasons) in [
+        (
+            archive(&[of(&events)]),
+            archive(&[reply("04.500")]),
+            &[][..],
+        ),
+        (
+            archive(&[of(&events), unread.clone()]),
+            archive(&[reply("04.500")]),
+            &["without a body"],
+        ),
+        (
+            archive(&[of(&events)]),
+            archive(&[reply("04.500"), unread.clone()]),
+            &["in the file of the replies"],
+        ),
+        (
+            archive(&[of(&events), reply("05.000")]),
+            archive(&[unread]),
+            &["the same time", "in the file of the replies"],
+        ),
+    ] {
+        let found = joined(&events, &replies);
+        assert_eq!(found.violations.len(), 0, "{found:?}");
+        for reason in reasons {
+            let mut all = found.not_judged.iter();
+            assert!(
+                all.any(|it| it.reason.contains(reason)),
+                "{reason} {:?}",
+                found.not_judged
+            );
+        }
     }
 }
 

@@ -39,6 +39,8 @@ struct Fault {
     #[serde(default)]
     also: Vec<String>,
     #[serde(default)]
+    besides: Vec<String>,
+    #[serde(default)]
     level: Level,
     sender: Option<Sender>,
     #[serde(default)]
@@ -74,7 +76,10 @@ impl Fault {
     }
 
     fn is_told_by(&self, finding: &Finding) -> bool {
-        self.lines().any(|it| it == finding.line) && self.clauses().any(|it| it == finding.clause)
+        let mut besides = self.besides.iter();
+        self.lines().any(|it| it == finding.line)
+            && self.clauses().any(|it| it == finding.clause)
+            && besides.all(|it| finding.also.contains(&it.as_str()))
     }
 
     fn is_left_open(&self, report: &LintReport) -> bool {

@@ -29,6 +29,8 @@ mod faults;
 mod many;
 #[path = "lint/more_time.rs"]
 mod more_time;
+#[path = "lint/numbers.rs"]
+mod numbers;
 #[path = "../../clauses/tests/recording/mod.rs"]
 mod recording;
 #[path = "lint/several.rs"]

@@ -233,6 +233,10 @@ pub struct Har<R> {
     count: u64,
     /// When the entry began that was read last: what waits from before that is in order.
     reached: Option<Timestamp>,
+    /// The latest time of what was handed out.
+    handed_out: Option<Timestamp>,
+    /// The line of the first entry that should have stood before what was handed out.
+    unsorted: Option<u64>,
     is_over: bool,
     damage: Option<io::Error>,
 }
@@ -250,6 +254,8 @@ impl<R: BufRead> Har<R> {
             spare: Message::default(),
             count: 0,
             reached: None,
+            handed_out: None,
+            unsorted: None,
             is_over: false,
             damage: None,
         }
@@ -257,6 +263,7 @@ impl<R: BufRead> Har<R> {
 
     fn wait(&mut self, time: Option<Timestamp>, message: Message) {
         self.count += 1;
+        self.judge_order(time);
         let waiting = Waiting {
             message,
             answer: None,
@@ -264,11 +271,19 @@ impl<R: BufRead> Har<R> {
         self.waiting.insert((time, self.count), waiting);
     }
 
+    /// Takes note of a message that comes behind later ones: the entries are not in the order in which they began.
+    fn judge_order(&mut self, time: Option<Timestamp>) {
+        if time.is_some() && time < self.handed_out {
+            self.unsorted.get_or_insert(self.entry.line);
+        }
+    }
+
     /// Takes the next message out of an answer, if it has one.
     fn wait_for(&mut self, mut answer: Answer, place: u64) {
         match answer.next(std::mem::take(&mut self.spare)) {
             Some(message) => {
                 let key = (answer.time, place);
+                self.judge_order(answer.time);
                 let answer = Some(answer);
                 self.waiting.insert(key, Waiting { message, answer });
             }
@@ -437,8 +452,10 @@ impl<R: BufRead> Frames for Har<R> {
             if let Some(first) = self.waiting.first_entry()
                 && (self.is_over || first.key().0 < self.reached)
             {
-                let ((_, place), first) = first.remove_entry();
+                let ((time, place), first) = first.remove_entry();
+                self.handed_out = self.handed_out.max(time);
                 self.spare = std::mem::replace(into, first.message);
+                into.is_unordered = self.unsorted.is_some();
                 if let Some(answer) = first.answer {
                     self.wait_for(answer, place);
                 }
@@ -473,11 +490,19 @@ impl<R: BufRead> Frames for Har<R> {
             self.without_body.told(without_body),
         ];
         let told = told.into_iter().flatten();
-        told.map(|reason| NotJudged {
-            clause: "AAEP-EV-1",
-            reason,
-            owed: false,
-        })
-        .collect()
+        let told = told.map(|reason| ("AAEP-EV-1", reason));
+        let unsorted = self.unsorted.map(|line| {
+            let reason = format!(
+                "the entries of the archive are not in the order in which they began, first on line {line}: what rests on the order of replies and events is not judged; they would have to be sorted by startedDateTime"
+            );
+            ("AAEP-6.1-1", reason)
+        });
+        told.chain(unsorted)
+            .map(|(clause, reason)| NotJudged {
+                clause,
+                reason,
+                owed: false,
+            })
+            .collect()
     }
 }

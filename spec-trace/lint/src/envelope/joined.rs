@@ -114,6 +114,12 @@ impl Frames for Joined<'_> {
     }
 
     fn not_judged(&self) -> Vec<NotJudged> {
-        self.events.frames.not_judged()
+        let mut all = self.events.frames.not_judged();
+        let of_replies = self.replies.frames.not_judged().into_iter();
+        all.extend(of_replies.map(|it| NotJudged {
+            reason: format!("in the file of the replies, {}", it.reason),
+            ..it
+        }));
+        all
     }
 }

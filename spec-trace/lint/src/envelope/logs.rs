@@ -113,7 +113,9 @@ impl<R: BufRead> Frames for Logs<R> {
             if !into.too_long || !has_part {
                 into.bytes.extend_from_slice(&bytes[before..]);
             }
+            let is_error = head.as_ref().is_some_and(|it| it.output == 1);
             if !head.is_some_and(|it| it.goes_on) {
+                into.is_error = is_error;
                 return Ok(true);
             }
             *begun = Some(std::mem::take(into));

@@ -458,6 +458,7 @@ impl<F: Frames> Frames for Mapped<F> {
             };
             let is_part = self.mapping.has_parts && !is_ended;
             if !self.goes_on(is_part, usize::from(is_error), into) {
+                into.is_error = is_error;
                 return Ok(true);
             }
         }

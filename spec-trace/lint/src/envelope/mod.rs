@@ -14,6 +14,7 @@ mod sse;
 mod strings;
 mod units;
 mod values;
+mod words;
 
 use std::io::{self, BufRead, Cursor, Read as _};
 
@@ -33,6 +34,7 @@ use mapping::Mapped;
 use sse::Sse;
 use units::Units;
 use values::{Values, compact};
+use words::Words;
 
 /// How much of a file tells its envelope.
 const TELLING: usize = 16 << 10;
@@ -98,6 +100,10 @@ pub struct How {
 }
 
 /// A message with its place in the file.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own"
+)]
 #[derive(Debug)]
 pub(crate) struct Message {
     bytes: Vec<u8>,
@@ -112,6 +118,12 @@ pub(crate) struct Message {
     why: Option<String>,
     /// Whether it stands in the second of two files.
     is_second: bool,
+    /// Whether a program wrote it on its second output.
+    is_error: bool,
+    /// Whether it is the first of those of one time of which there are too many to be held.
+    begins_many: bool,
+    /// Whether it is one of those, and there is a reply beside it; or it comes out of an archive that is in no order.
+    is_unordered: bool,
     /// Its time and the end of the unit in which that is written, where messages are put together by time.
     time: Option<(Timestamp, Timestamp)>,
 }
@@ -126,6 +138,9 @@ impl Default for Message {
             too_long: false,
             why: None,
             is_second: false,
+            is_error: false,
+            begins_many: false,
+            is_unordered: false,
             time: None,
         }
     }
@@ -354,7 +369,7 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
         Envelope::Sse => Box::new(Sse::new(input)),
         Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE)),
         Envelope::Har => Box::new(Units::new(Box::new(Har::new(input)))),
-        Envelope::Cri => Box::new(Logs::new(input)),
+        Envelope::Cri => Box::new(Words::new(Logs::new(input))),
         Envelope::Jsonl | Envelope::Docker | Envelope::CloudEvents => {
             let lines = Lines::new(input);
             if given.is_none() && envelope == Envelope::Jsonl {
@@ -370,6 +385,9 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
         Envelope::Jsonl | Envelope::Har | Envelope::Cri => None,
     };
     Content::Other(match given.cloned().or(shipped) {
+        Some(mapping) if envelope == Envelope::Docker => {
+            Box::new(Words::new(Mapped::new(frames, mapping)))
+        }
         Some(mapping) => Box::new(Mapped::new(frames, mapping)),
         None => frames,
     })
@@ -381,6 +399,8 @@ pub(crate) struct Messages<'a> {
     message: Message,
     places: Places,
     number: u64,
+    /// The first of the last messages of one time of which there are too many to be held.
+    many: u64,
 }
 
 impl<'a> Messages<'a> {
@@ -390,6 +410,7 @@ impl<'a> Messages<'a> {
             message: Message::default(),
             places: Places::default(),
             number: 0,
+            many: 0,
         }
     }
 
@@ -413,6 +434,12 @@ impl Messages<'_> {
         }
         self.number += 1;
         self.places.push(message.line, message.is_second);
+        if message.begins_many {
+            self.many = self.number;
+        }
+        if message.is_unordered {
+            self.places.unordered_from.get_or_insert(self.many);
+        }
         Ok(Some(self.shift()))
     }
 

@@ -13,6 +13,8 @@ pub struct Places {
     marks: Vec<(usize, i64)>,
     count: usize,
     last: i64,
+    /// The first message from which on replies may have come before what stands before them: there is no room to put them in order.
+    pub(crate) unordered_from: Option<u64>,
     /// What cannot be judged for the sake of the envelope.
     pub(crate) not_judged: Vec<NotJudged>,
 }

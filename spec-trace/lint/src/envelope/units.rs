@@ -12,8 +12,10 @@ use super::values::parts;
 use super::{Boxed, Frames, Message};
 use crate::lines::LONGEST_LINE;
 use crate::report::NotJudged;
+use crate::time::Timestamp;
 
-/// How many messages of one unit are held at most. Behind them the order begins anew with what is read.
+/// How many messages of one unit are held at most. Behind them the order begins anew with what is read, which is said, and nobody
+/// is accused for it.
 const MOST_HELD: usize = 1024;
 
 /// What a message is to the order of those of its unit.
@@ -89,6 +91,11 @@ pub struct Units<'a> {
     spare: Message,
     damage: Option<io::Error>,
     moved: Moved,
+    /// The end of the unit that goes on behind what was held of it.
+    goes_on: Option<Timestamp>,
+    /// The place of the first of the first such unit that has replies: its line, and whether that is in the second of two files.
+    unordered: Option<(u64, bool)>,
+    begun: (u64, bool),
 }
 
 impl<'a> Units<'a> {
@@ -100,6 +107,9 @@ impl<'a> Units<'a> {
             spare: Message::default(),
             damage: None,
             moved: Moved::default(),
+            goes_on: None,
+            unordered: None,
+            begun: (0, false),
         }
     }
 
@@ -124,17 +134,20 @@ impl<'a> Units<'a> {
             return;
         };
         let mut over = first.time.map(|(_, end)| end);
-        let mut bytes = first.bytes.len();
+        let (begins, mut bytes) = (first.time.map(|(time, _)| time), first.bytes.len());
         self.ready.push_back(first);
         if over.is_none() {
             return;
         }
-        while self.ready.len() < MOST_HELD && bytes < LONGEST_LINE {
-            let Some(read) = self.read() else {
-                break;
-            };
+        let is_rest = self.goes_on.take().is_some_and(|end| begins < Some(end));
+        while let Some(read) = self.read() {
             if read.time.map(|(time, _)| time) >= over {
                 self.ahead = Some(read);
+                break;
+            }
+            if self.ready.len() >= MOST_HELD || bytes >= LONGEST_LINE {
+                self.ahead = Some(read);
+                self.goes_on = over;
                 break;
             }
             // A time of fewer digits has a longer unit.
@@ -143,8 +156,27 @@ impl<'a> Units<'a> {
             self.ready.push_back(read);
         }
         let may_be_reply = |it: &Message| memmem::find(&it.bytes, b".reply\"").is_some();
-        if self.ready.len() > 1 && self.ready.iter().any(may_be_reply) {
+        let has_replies = self.ready.iter().any(may_be_reply);
+        if self.ready.len() > 1 && has_replies {
             self.arrange();
+        }
+        if is_rest || self.goes_on.is_some() {
+            self.leave_open(is_rest, has_replies);
+        }
+    }
+
+    /// Notes that there was no room to put the replies of a unit in order.
+    fn leave_open(&mut self, is_rest: bool, has_replies: bool) {
+        let Some(first) = self.ready.front_mut() else {
+            return;
+        };
+        if !is_rest {
+            first.begins_many = true;
+            self.begun = (first.line, first.is_second);
+        }
+        if has_replies {
+            first.is_unordered = true;
+            self.unordered.get_or_insert(self.begun);
         }
     }
 
@@ -227,17 +259,24 @@ impl Frames for Units<'_> {
 
     fn not_judged(&self) -> Vec<NotJudged> {
         let mut all = self.frames.not_judged();
+        let of = |is_second| if is_second { " of their file" } else { "" };
         let Moved {
             count,
             first: (line, is_second),
         } = self.moved;
-        let of = if is_second { " of their file" } else { "" };
         // AAEP-EV-3, AAEP-6.1-1: within its last digit a time does not say whether a reply came before what it led to.
-        all.extend((count > 0).then(|| NotJudged {
+        let moved = (count > 0).then(|| format!(
+            "{count} replies have the same time as events around them, as finely as that is written, first on line {line}{}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times",
+            of(is_second)
+        ));
+        let unordered = self.unordered.map(|(line, is_second)| format!(
+            "more than {MOST_HELD} messages, or {} MiB, have the same time, as finely as that is written, from line {line}{} on, and replies are among them: which came first does not show, and from there on what rests on it is not judged; a recording would have to hold finer times",
+            LONGEST_LINE >> 20,
+            of(is_second)
+        ));
+        all.extend(moved.into_iter().chain(unordered).map(|reason| NotJudged {
             clause: "AAEP-6.1-1",
-            reason: format!(
-                "{count} replies have the same time as events around them, as finely as that is written, first on line {line}{of}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times"
-            ),
+            reason,
             owed: false,
         }));
         all

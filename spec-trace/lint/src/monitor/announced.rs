@@ -5,17 +5,20 @@
 //! against what became of the question. That the call ran for want of an answer is a consequence of the first fault; that
 //! it ran against an answer is another fault.
 //!
+//! A call that an earlier question may be about, and does not name, may turn out to be one of these, when that question is needed
+//! for a call that it names. Until then it says nothing, and is tied to questions as if it were one.
+//!
 //! One that can be undone needs no question. Where one comes that names it by id, it waits for the answer as any other
 //! (AAEP-6.1-1), and its completion under that id is judged in the same way.
 
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::authorisation::{Accused, completes};
+use super::authorisation::{Accused, Concerned, completes};
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
-use super::explaining::{after_failed_reply, doubt_reply, may_not_count};
+use super::explaining::{after_failed_reply, clauses_of, doubt_reply, may_not_count};
 use super::resolution::Resolution;
 use super::wording::{Action, Fit, Wording};
 use crate::action_ids::{ActionIds, Relation};
@@ -40,6 +43,8 @@ struct Early {
     line: u64,
     action: Action,
     tie: Tie,
+    /// Whether it is told; else an earlier question may be about it.
+    told: bool,
 }
 
 /// Which question a call is tied to.
@@ -91,7 +96,7 @@ struct Ran {
     /// Whether it may have been withdrawn before that.
     withdrawn: bool,
     /// The last reply before it that had to be ignored.
-    ignored: Option<(u64, Check)>,
+    ignored: Option<(u64, Vec<Check>)>,
     /// The line of a later call that may be that of the action as it was changed.
     announced_again: Option<u64>,
 }
@@ -124,9 +129,14 @@ impl Announced {
     pub(crate) fn remember(&self, memory: &mut Memory) {
         let Self { open, ran } = self;
         let early = |memory: &mut Memory, early: &Early| {
-            let Early { line, action, tie } = early;
+            let Early {
+                line,
+                action,
+                tie,
+                told,
+            } = early;
             memory.line(*line);
-            memory.value(&(action, tie));
+            memory.value(&(action, tie, told));
         };
         memory.each(open.iter(), early);
         memory.each(ran.iter(), |memory, ran| {
@@ -156,10 +166,11 @@ impl Announced {
     /// other ran on what became of them.
     pub fn of_others(&self, action: &Action) -> Vec<usize> {
         let open = self.open.iter().filter_map(|early| match &early.tie {
-            Tie::To(tied) => Some((tied, false)),
-            Tie::Open | Tie::Unclear => None,
+            Tie::To(tied) if early.told => Some((tied, false)),
+            Tie::To(_) | Tie::Open | Tie::Unclear => None,
         });
-        let tied = open.chain(self.ran.iter().map(|ran| (&ran.tied, ran.explained)));
+        let ran = self.ran.iter().filter(|it| it.early.told);
+        let tied = open.chain(ran.map(|ran| (&ran.tied, ran.explained)));
         let others = tied.filter(|(tied, explained)| {
             let fit = tied.fits(action);
             fit < tied.fit() || *explained && fit == tied.fit()
@@ -171,57 +182,72 @@ impl Announced {
     pub fn event(
         &mut self,
         event: &Event,
-        (accused, relation): (&[Accused], Relation),
+        concerned: &Concerned,
         confirmations: &Confirmations,
         resolution: &mut Resolution,
         notes: &mut Notes,
     ) {
-        match &event.kind {
-            EventKind::Invoked { irreversible, .. } => {
-                let needs_none = !irreversible
-                    && event.ids.tool_call_id.is_some()
-                    && !matches!(relation, Relation::Same(_));
-                let unasked = accused
-                    .iter()
-                    .any(|it| it.unasked && it.line == event.place.line);
-                let unasked = unasked || needs_none;
-                if unasked || !self.open.is_empty() || !self.ran.is_empty() {
-                    self.called(event, unasked, resolution, notes);
-                }
+        if let Some(action) = Action::of(event) {
+            self.called(event, &action, resolution, notes);
+            let is_named = |it: &usize| {
+                let question = confirmations.kept(*it);
+                action.fits(&question.ids, &question.wording) > Fit::Not
+            };
+            let needs_none = !action.irreversible;
+            let is_apart = !matches!(concerned.relation, Relation::Same(_))
+                && !concerned.candidates.iter().any(is_named);
+            if is_apart && (!needs_none || action.ids.tool_call_id.is_some()) {
+                self.enter(event.place.line, action, needs_none);
             }
-            EventKind::Completed { tool, success } if !self.open.is_empty() => {
-                self.completed(event, (*tool, *success), confirmations, resolution);
+        }
+        if let EventKind::Completed { tool, success } = &event.kind {
+            self.completed(event, (*tool, *success), confirmations, resolution);
+        }
+    }
+
+    /// Takes in a call that is told: nobody had been asked about it.
+    pub fn unasked(&mut self, accused: &Accused, resolution: &mut Resolution, notes: &mut Notes) {
+        let ran = self.ran.iter_mut().map(|it| &mut it.early);
+        let mut calls = self.open.iter_mut().chain(ran);
+        let Some(early) = calls.find(|it| it.line == accused.line) else {
+            if accused.completed.is_none() {
+                self.enter(accused.line, accused.action.clone(), true);
             }
-            EventKind::Ended(_) => self.ended(event, confirmations, notes),
-            EventKind::Started
-            | EventKind::StateChanged { .. }
-            | EventKind::Progress { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Output(_)
-            | EventKind::Asked(_)
-            | EventKind::Clarifying(_)
-            | EventKind::Handoff => {}
+            return;
+        };
+        early.told = true;
+        match &early.tie {
+            Tie::Open => {}
+            Tie::To(tied) => resolution.tie(early.line, Some(tied.number)),
+            Tie::Unclear => {
+                resolution.tie(early.line, None);
+                let reason = format!(
+                    "the call on line {} fits several questions behind it, or a question behind it several calls: which of them its answer was for does not show",
+                    early.line
+                );
+                notes.leave_open("AAEP-6.1-1", early.line, reason);
+            }
         }
     }
 
     fn called(
         &mut self,
         event: &Event,
-        unasked: bool,
+        action: &Action,
         resolution: &mut Resolution,
         notes: &mut Notes,
     ) {
-        let Some(action) = Action::of(event) else {
-            return;
-        };
         let line = event.place.line;
         for early in &mut self.open {
             let Tie::To(tied) = &early.tie else {
                 continue;
             };
             // A later call that fits at least as well comes in the order of the text, and may be the one that was asked about.
-            if tied.fits(&action) >= tied.fit() {
+            if tied.fits(action) >= tied.fit() {
                 early.tie = Tie::Unclear;
+                if !early.told {
+                    continue;
+                }
                 resolution.tie(early.line, None);
                 let reason = format!(
                     "the question about {} may be about the call on line {} or about that on line {line}: which of them its answer was for does not show",
@@ -233,25 +259,23 @@ impl Announced {
         }
         for ran in &mut self.ran {
             let other_tool = ran.early.action.tool != action.tool;
-            if !other_tool || ran.tied.fits(&action) > Fit::Not {
+            if !other_tool || ran.tied.fits(action) > Fit::Not {
                 ran.announced_again = Some(line);
             }
         }
-        if unasked {
-            self.enter(line, action);
-        }
     }
 
-    /// Enters a call that nobody had been asked about.
-    pub fn enter(&mut self, line: u64, action: Action) {
+    fn enter(&mut self, line: u64, action: Action, told: bool) {
         self.open.push_back(Early {
             line,
             action,
             tie: Tie::Open,
+            told,
         });
         if self.open.len() > KEPT {
-            let needs_none = self.open.iter().position(Early::needs_none);
-            self.open.remove(needs_none.unwrap_or_default());
+            let needless = |it: &Early| it.needs_none() || !it.told;
+            let first = self.open.iter().position(needless);
+            self.open.remove(first.unwrap_or_default());
         }
     }
 
@@ -269,32 +293,39 @@ impl Announced {
         }
         let wording = Wording::of(question);
         let fit = |early: &Early| early.fits((&event.ids, &wording));
-        let best = self.open.iter().map(fit).max().unwrap_or(Fit::Not);
-        let by = match best {
-            Fit::Not => return,
-            Fit::Words => TiedBy::Order,
-            Fit::Id(by) => by,
-        };
-        let mut fitting: Vec<_> = self.open.iter_mut().filter(|it| fit(it) == best).collect();
-        let several = fitting.len() > 1;
-        let mut unclear = Vec::new();
-        for early in &mut fitting {
+        let fits: Vec<_> = self.open.iter().map(|it| (fit(it), it.told)).collect();
+        let (mut unclear, mut several) = (Vec::new(), false);
+        for early in &mut self.open {
+            // Those that are told are held against each other, the others against all.
+            let rivals = fits.iter().filter(|(_, told)| *told || !early.told);
+            let best = rivals.clone().map(|(fit, _)| *fit).max();
+            let own = fit(early);
+            let by = match own {
+                _ if best != Some(own) => continue,
+                Fit::Not => continue,
+                Fit::Words => TiedBy::Order,
+                Fit::Id(by) => by,
+            };
+            let is_shared = rivals.filter(|(fit, _)| *fit == own).count() > 1;
             let better = match &early.tie {
                 Tie::Open => true,
                 Tie::To(tied) if tied.by == TiedBy::Order => by != TiedBy::Order,
                 Tie::To(_) if by == TiedBy::Order => continue,
                 Tie::To(_) | Tie::Unclear => false,
             };
-            if better && !several {
-                early.tie = Tie::To(Tied {
-                    number,
-                    by,
-                    question: (event.ids.to_keep(), wording.clone()),
-                });
-                resolution.tie(early.line, Some(number));
-            } else {
-                early.tie = Tie::Unclear;
-                resolution.tie(early.line, None);
+            let tied = (better && !is_shared).then(|| Tied {
+                number,
+                by,
+                question: (event.ids.to_keep(), wording.clone()),
+            });
+            early.tie = tied.map_or(Tie::Unclear, Tie::To);
+            if !early.told {
+                continue;
+            }
+            let is_tied = early.tie != Tie::Unclear;
+            resolution.tie(early.line, is_tied.then_some(number));
+            if !is_tied {
+                several |= is_shared;
                 unclear.push(format!("line {}", early.line));
             }
         }
@@ -339,7 +370,7 @@ impl Announced {
             early,
             explained: question.is_some_and(|it| it.may_explain(event.place.line, true)),
             withdrawn: question.is_some_and(|it| it.possible.may_be(Outcomes::CANCELLED)),
-            ignored: question.and_then(|it| it.ignored),
+            ignored: question.and_then(|it| it.ignored.clone()),
             tied,
             place: event.place.to_keep(),
             sent: event.sent,
@@ -351,13 +382,15 @@ impl Announced {
         }
     }
 
-    fn ended(&mut self, event: &Event, confirmations: &Confirmations, notes: &mut Notes) {
+    /// The session is over: judges what ran of the calls that are told.
+    pub fn end(&mut self, session: &str, confirmations: &Confirmations, notes: &mut Notes) {
         self.open.clear();
-        for ran in std::mem::take(&mut self.ran) {
+        for ran in self.ran.iter().filter(|it| it.early.told) {
             if let Some(question) = confirmations.get(ran.tied.number) {
-                ran.judge(event.session, question, notes);
+                ran.judge(session, question, notes);
             }
         }
+        self.ran.retain(|it| !it.early.told);
     }
 }
 
@@ -409,10 +442,14 @@ impl Ran {
         }
         let other = "or nothing waited for the reply";
         if let Some((rule, message)) =
-            after_failed_reply((&what, self.place.line), asked, self.ignored)
+            after_failed_reply((&what, self.place.line), asked, self.ignored.as_ref())
         {
-            self.accuse(rule, session, format!("{message}; {other}"), notes);
-            return;
+            let finding = self.finding(rule, session, format!("{message}; {other}"));
+            let checks = self
+                .ignored
+                .iter()
+                .flat_map(|(_, checks)| clauses_of(checks));
+            return notes.add(finding.and_also(&checks.collect::<Vec<_>>()));
         }
         let message = format!("{what}, and nobody had accepted it; {other}");
         let finding = self.finding(&rules::UNACCEPTED, session, message);

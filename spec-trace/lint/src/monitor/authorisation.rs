@@ -3,6 +3,10 @@
 //! Every irreversible call needs an acceptance of its own before it, and so does every call that names a confirmation by
 //! id. Calls are assigned to confirmations, and a call is accused only when no assignment covers it together with all
 //! calls before it. A reversible call that names no confirmation may be any call: it is never accused.
+//!
+//! Which of the calls is accused then is told by what ties them to the question that is too few: its own id, then what the
+//! words say, then the order of events. So a call that a question names takes it from one that only its place ties to it,
+//! and a question that is named by one call is about no other that it does not name.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,8 +14,8 @@ use super::Notes;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
-    after_failed_reply, allowed_instead, calls_withdrawn_accepted, doubt, doubt_order,
-    doubt_reversible, doubt_withdrawal, may_not_count, second_thoughts, stray_acceptance,
+    after_failed_reply, allowed_instead, breaks_besides, calls_withdrawn_accepted, doubt,
+    doubt_order, doubt_place, doubt_reversible, doubt_withdrawal, may_not_count, stray_acceptance,
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
@@ -34,9 +38,10 @@ pub struct Authorisation {
     runs: Ordered<usize, Box<Run>>,
     called: usize,
     assigned: Matching,
-    /// Calls that only a reply can still explain which was given before them and is recorded after them, oldest first, and
-    /// where they stand.
-    deferred: VecDeque<(usize, Place)>,
+    /// Calls that only a reply can still explain which was given before them and is recorded after them, oldest first.
+    deferred: VecDeque<usize>,
+    /// Questions that were told with a call that they name, and that is not kept.
+    told: Ordered<usize>,
     /// The ways in which calls were tied, while that can make a difference.
     kinds: Ordered<TiedBy>,
     /// Whether a confirmation was forgotten that could explain another call.
@@ -61,10 +66,8 @@ pub struct Concerned {
 pub struct Accused {
     /// Its line.
     pub line: u64,
-    /// The ids of its action.
-    pub ids: ActionIds<'static>,
-    /// What it calls.
-    pub tool: Option<String>,
+    /// Its action.
+    pub action: Action,
     /// The line on which it completed, where that is known already.
     pub completed: Option<u64>,
     /// Whether it was accused of never having been asked about.
@@ -88,18 +91,20 @@ pub(super) fn completes(
 /// A call that needs an acceptance.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
-    pub(super) line: u64,
+    place: Place,
     action: Action,
     relation: Relation,
     /// The questions that are about another call.
     others: Vec<usize>,
     /// Whether it only waits for a question of its own: no reply can explain it.
     waits: bool,
+    /// Whether a question behind it fits it better than all before it.
+    asked_behind: bool,
     /// Whether it names a question and says that it was accepted.
     pub(super) says_accepted: bool,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
-    /// The line on which it completed while it was undecided.
+    /// The line on which it completed.
     completed: Option<u64>,
     /// Confirmations that were accepted before the call, and recorded so after it.
     accepted_unseen: Vec<usize>,
@@ -108,11 +113,12 @@ pub(super) struct Run {
 impl Run {
     fn new(event: &Event, concerned: &Concerned) -> Option<Self> {
         Some(Self {
-            line: event.place.line,
+            place: event.place.to_keep(),
             action: Action::of(event)?,
             relation: concerned.relation,
             others: concerned.others.clone(),
             waits: false,
+            asked_behind: false,
             says_accepted: event.says_accepted(),
             sent: event.sent,
             received: event.received,
@@ -123,6 +129,15 @@ impl Run {
 
     pub(super) fn ids(&self) -> &ActionIds<'static> {
         &self.action.ids
+    }
+
+    pub(super) fn line(&self) -> u64 {
+        self.place.line
+    }
+
+    /// How well a question fits it.
+    fn fit(&self, question: &Confirmation) -> Fit {
+        self.action.fits(&question.ids, &question.wording)
     }
 
     fn risk(&self) -> Risk {
@@ -146,9 +161,8 @@ impl Run {
 
     fn accused(&self, unasked: bool) -> Accused {
         Accused {
-            line: self.line,
-            ids: self.ids().clone(),
-            tool: self.action.tool.clone(),
+            line: self.line(),
+            action: self.action.clone(),
             completed: self.completed,
             unasked,
             others: self.others.clone(),
@@ -166,14 +180,14 @@ impl Run {
     fn is_explained_by(&self, question: usize, confirmations: &Confirmations) -> bool {
         let may_explain = confirmations
             .kept(question)
-            .may_explain(self.line, self.may_default());
+            .may_explain(self.line(), self.may_default());
         may_explain || self.accepted_unseen.contains(&question)
     }
 
     /// The line of an acceptance before it that counts if the reply that decided the question did not.
     fn otherwise(&self, question: &Confirmation) -> Option<u64> {
         let moment = self.received.or(self.sent);
-        question.overruled_before((self.line, moment), self.may_default())
+        question.overruled_before((self.line(), moment), self.may_default())
     }
 
     pub(super) fn is_irreversible(&self) -> bool {
@@ -195,7 +209,7 @@ impl Run {
 
     /// The questions that may be about it.
     fn candidates(&self, confirmations: &Confirmations) -> Vec<usize> {
-        let (mut candidates, _) = confirmations.candidates(self.ids(), self.line);
+        let (mut candidates, _) = confirmations.candidates(self.ids(), self.line());
         candidates.retain(|it| !self.others.contains(it));
         candidates
     }
@@ -213,29 +227,30 @@ impl Authorisation {
             called,
             assigned,
             deferred,
+            told,
             kinds,
             forgotten_spare,
             forgotten,
         } = self;
-        memory.value(&(called, assigned, kinds));
-        memory.each(deferred.iter(), |memory, (number, _)| memory.value(number));
+        memory.value(&(called, assigned, deferred, told, kinds));
         memory.value(&(forgotten_spare, forgotten));
         memory.each(runs.iter(), |memory, (number, run)| {
             let Run {
-                line,
+                place,
                 action,
                 relation,
                 others,
                 waits,
+                asked_behind,
                 says_accepted,
                 sent,
                 received,
                 completed,
                 accepted_unseen,
             } = &**run;
-            memory.line(*line);
+            memory.line(place.line);
             memory.line(completed.unwrap_or_default());
-            memory.value(&(number, action, relation, others, waits));
+            memory.value(&(number, action, relation, others, (waits, asked_behind)));
             memory.value(&(says_accepted, sent, received, accepted_unseen));
         });
     }
@@ -260,12 +275,12 @@ impl Authorisation {
         }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
-            accused.extend(undecided.map(|(number, _)| self.runs[*number].accused(false)));
+            accused.extend(undecided.map(|number| self.runs[*number].accused(false)));
         }
         accused
     }
 
-    /// Takes in that an undecided call completed. One that only waited for a question of its own is accused.
+    /// Takes in that a call completed, unless its own id ties it to its acceptance. One that only waited for a question of its own is accused.
     fn completed(
         &mut self,
         event: &Event,
@@ -273,15 +288,17 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
-        let (runs, deferred) = (&mut self.runs, &self.deferred);
         let is_completed = |run: &Run| {
-            run.completed.is_none()
-                && completes(event, tool, (run.ids(), run.action.tool.as_deref()))
+            let call = (run.ids(), run.action.tool.as_deref());
+            run.completed.is_none() && completes(event, tool, call)
         };
-        let mut deferred = deferred.iter().map(|(number, _)| *number);
-        let completed = deferred.find(|it| runs.get(*it).is_some_and(|it| is_completed(it)));
-        let number = completed?;
-        let run = runs.get_mut(number)?;
+        let may_be_told = |number: usize, run: &Run| {
+            !matches!(run.relation, Relation::Same(_)) || self.deferred.contains(&number)
+        };
+        let number = self.runs.iter().find_map(|(number, run)| {
+            (may_be_told(number, run) && is_completed(run)).then_some(number)
+        })?;
+        let run = self.runs.get_mut(number)?;
         run.completed = Some(event.place.line);
         if !run.waits {
             return None;
@@ -296,40 +313,40 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
-        let place = self.deferred.iter().position(|(it, _)| *it == number)?;
-        let (_, place) = self.deferred.remove(place)?;
-        self.accuse(number, (&place, session), confirmations, notes)
+        self.deferred.retain(|it| *it != number);
+        self.accuse(number, session, confirmations, notes)
     }
 
-    /// Takes in a question before it is entered: an undecided call that it is about had not been asked about. What an id says is
-    /// certain; what the words say counts where nothing but its place ties an earlier question to the call.
+    /// Takes in a question before it is entered: an undecided call that it fits better than all before it had not been asked
+    /// about. Where a reply may explain the call all the same, only an id is certain.
     pub fn asked(
         &mut self,
         event: &Event,
         question: &Confirmation,
         confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Vec<(Action, Accused)> {
-        let is_apart = |run: &Run| {
-            let mut earlier = run.candidates(confirmations).into_iter();
-            earlier.all(|it| run.is_tied_by_place_alone(confirmations.kept(it)))
-        };
-        let is_meant = |run: &Run| match run.action.fits(&question.ids, &question.wording) {
-            Fit::Id(_) => !matches!(run.relation, Relation::Same(_)),
-            Fit::Words => run.waits || run.action.has_arguments() && is_apart(run),
-            Fit::Not => false,
-        };
-        let deferred = self.deferred.iter().map(|(number, _)| *number);
-        let meant: Vec<_> = deferred.filter(|it| is_meant(&self.runs[*it])).collect();
-        let accused = meant.into_iter().filter_map(|number| {
-            let others = self.runs[number].candidates(confirmations);
-            let run = self.runs.get_mut(number)?;
-            run.others.extend(others);
-            let action = run.action.clone();
-            let accused = self.accuse_deferred(number, event.session, confirmations, notes)?;
-            (accused.unasked && accused.completed.is_none()).then_some((action, accused))
-        });
-        accused.collect()
+    ) -> Vec<Accused> {
+        let mut accused = Vec::new();
+        for number in self.deferred.clone() {
+            let Some(run) = self.runs.get_mut(number) else {
+                continue;
+            };
+            let fit = run.fit(question);
+            let candidates = run.candidates(confirmations);
+            let mut earlier = candidates.iter().map(|it| run.fit(confirmations.kept(*it)));
+            let fits_better = match fit {
+                Fit::Id(_) => !matches!(run.relation, Relation::Same(_)),
+                Fit::Words => {
+                    (run.waits || run.action.has_arguments()) && earlier.all(|it| it == Fit::Not)
+                }
+                Fit::Not => false,
+            };
+            run.asked_behind |= fits_better;
+            if fits_better && (run.waits || fit > Fit::Words) {
+                accused.extend(self.accuse_deferred(number, event.session, confirmations, notes));
+            }
+        }
+        accused
     }
 
     /// Whether a reply may still explain a call, even when the session is over.
@@ -337,11 +354,30 @@ impl Authorisation {
         !self.deferred.is_empty()
     }
 
-    /// Accuses what no reply explained: none will come any more.
-    pub fn give_up(&mut self, session: &str, confirmations: &Confirmations, notes: &mut Notes) {
-        for (number, place) in std::mem::take(&mut self.deferred) {
-            self.accuse(number, (&place, session), confirmations, notes);
+    /// Accuses what only waited for a question of its own: none will come any more.
+    pub fn give_up_waiting(
+        &mut self,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) {
+        for number in self.deferred.clone() {
+            if self.runs.get(number).is_some_and(|it| it.waits) {
+                self.accuse_deferred(number, session, confirmations, notes);
+            }
         }
+    }
+
+    /// Accuses what no reply explained: none will come any more.
+    pub fn give_up(
+        &mut self,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Vec<Accused> {
+        let left = self.deferred.clone().into_iter();
+        left.filter_map(|number| self.accuse_deferred(number, session, confirmations, notes))
+            .collect()
     }
 
     /// A reply may explain a call that is recorded before it: whoever logs both writes the reply down when it is answered.
@@ -353,7 +389,7 @@ impl Authorisation {
         notes: &mut Notes,
     ) {
         // The oldest first: where one acceptance is for one of two calls, it is the second that is one too many.
-        for (number, place) in std::mem::take(&mut self.deferred) {
+        for number in std::mem::take(&mut self.deferred) {
             let Some(run) = self.runs.get_mut(number) else {
                 continue;
             };
@@ -368,7 +404,7 @@ impl Authorisation {
             }
             let candidates = run.candidates(confirmations);
             if !before || !self.assign(number, &candidates, confirmations, notes) {
-                self.deferred.push_back((number, place));
+                self.deferred.push_back(number);
             } else if received.is_none() || self.runs[number].received.is_none() {
                 doubt_order(&self.runs[number], decided, notes);
             }
@@ -377,9 +413,7 @@ impl Authorisation {
 
     /// Lines of the calls that are neither explained nor accused.
     pub fn undecided_lines(&self) -> impl Iterator<Item = u64> {
-        self.deferred
-            .iter()
-            .map(|(number, _)| self.runs[*number].line)
+        self.deferred.iter().map(|number| self.runs[*number].line())
     }
 
     fn called(
@@ -401,10 +435,54 @@ impl Authorisation {
         let run = Run::new(event, concerned)?;
         self.kinds.insert(run.tied_by(), ());
         self.runs.insert(number, Box::new(run));
-        if self.assign(number, candidates, confirmations, notes) {
-            self.doubt(number, candidates, confirmations, notes);
-            return None;
+        let mut left_over = number;
+        if !self.assign(number, candidates, confirmations, notes) {
+            left_over = self
+                .displace(number, candidates, confirmations, notes)
+                .unwrap_or(number);
         }
+        self.doubt(number, candidates, confirmations, notes);
+        let is_explained = self.assigned.has(left_over);
+        (!is_explained).then(|| self.unexplained(left_over, event.session, confirmations, notes))?
+    }
+
+    /// Gives a call the question that it fits best, in place of a call that fits it less. Yields that one.
+    fn displace(
+        &mut self,
+        number: usize,
+        candidates: &[usize],
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<usize> {
+        let run = &self.runs[number];
+        let held = candidates.iter().filter_map(|it| {
+            let holder = self.assigned.left_of(*it)?;
+            let question = confirmations.kept(*it);
+            let fits = (run.fit(question), self.runs[holder].fit(question));
+            let is_better = fits.0 > fits.1 && run.is_explained_by(*it, confirmations);
+            is_better.then_some((fits.1, *it, holder))
+        });
+        let (_, question, holder) = held.min_by_key(|(fit, ..)| *fit)?;
+        self.assigned.give(question, number);
+        let question = confirmations.kept(question);
+        notes.unsay(&doubt_place(&self.runs[holder], question));
+        *notes.tied.entry(self.runs[number].tied_by()).or_default() += 1;
+        let tied = notes.tied.entry(self.runs[holder].tied_by()).or_default();
+        *tied = tied.saturating_sub(1);
+        Some(holder)
+    }
+
+    /// Judges a call that no acceptance is left for, as far as the record goes.
+    fn unexplained(
+        &mut self,
+        number: usize,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<Accused> {
+        let run = &self.runs[number];
+        let irreversible = run.is_irreversible();
+        let candidates = run.candidates(confirmations);
         let left = |outcome| {
             candidates.iter().any(|index| {
                 !self.assigned.is_taken(*index)
@@ -414,11 +492,11 @@ impl Authorisation {
         let mut own = candidates.iter().filter(|it| !self.assigned.is_taken(**it));
         let may_be_withdrawn = left(Outcomes::CANCELLED)
             || own.any(|it| confirmations.kept(*it).withdrawn_elsewhere.is_some());
-        if !irreversible && may_be_withdrawn && !event.says_accepted() {
+        if !irreversible && may_be_withdrawn && !run.says_accepted {
             // A question that was withdrawn asks nothing any more, and a reversible call needs none. One that says that it
             // was accepted does not go without.
             if let Some(run) = self.runs.remove(number) {
-                doubt_withdrawal(&run, candidates, confirmations, notes);
+                doubt_withdrawal(&run, &candidates, confirmations, notes);
             }
             return None;
         }
@@ -426,28 +504,43 @@ impl Authorisation {
         let may_be_unanswered = candidates.iter().any(|index| {
             !self.assigned.is_taken(*index) && confirmations.kept(*index).may_be_unanswered
         });
-        if left(Outcomes::PENDING) || may_be_unanswered {
-            self.deferred.push_back((number, event.place.to_keep()));
-            self.give_up_the_oldest(notes);
-            return None;
+        // Whether a call breaks the answer to a question that does not name it, or came before a question of its own, shows
+        // when it completes at last.
+        let mut open = candidates
+            .iter()
+            .filter(|it| !self.is_of_another(run, **it, confirmations))
+            .map(|it| confirmations.kept(*it))
+            .peekable();
+        let tells = run.action.has_arguments() || run.ids().tool_call_id.is_some();
+        let waits = irreversible
+            && confirmations.hold_replies()
+            && run.completed.is_none()
+            && open.peek().is_some()
+            && open.all(|it| run.is_tied_by_place_alone(it) || tells && run.fit(it) == Fit::Not);
+        let is_deferred = left(Outcomes::PENDING) || may_be_unanswered;
+        if !is_deferred && !waits {
+            return self.accuse(number, session, confirmations, notes);
         }
-        let place = event.place.to_keep();
-        let run = &self.runs[number];
-        let is_apart = |it: &usize| run.is_tied_by_place_alone(confirmations.kept(*it));
-        if irreversible && !candidates.is_empty() && candidates.iter().all(is_apart) {
-            // Whether it breaks the answer to one of them or came before a question of its own shows when it completes at last.
-            self.runs.get_mut(number)?.waits = true;
-            self.deferred.push_back((number, place));
-            self.give_up_the_oldest(notes);
-            return None;
-        }
-        self.accuse(number, (&place, event.session), confirmations, notes)
+        self.runs.get_mut(number)?.waits = waits && !is_deferred;
+        self.deferred.push_back(number);
+        self.give_up_the_oldest(notes);
+        None
+    }
+
+    /// Whether a question names another call, which it led to, was told with, or may be yet, and not this one.
+    fn is_of_another(&self, run: &Run, question: usize, confirmations: &Confirmations) -> bool {
+        let kept = confirmations.kept(question);
+        let holder = self.assigned.left_of(question);
+        let mut others = self.deferred.iter().copied().chain(holder);
+        let is_named = |it: usize| self.runs[it].fit(kept) > Fit::Not;
+        run.fit(kept) == Fit::Not && (self.told.contains(question) || others.any(is_named))
     }
 
     /// A confirmation is forgotten, and with it the call that it explains. Where calls are tied in one way alone nothing is
     /// lost by that; else another call might have been explained by moving that one.
     pub fn forget(&mut self, number: usize, confirmation: &Confirmation) {
         let spare = Outcomes::PENDING.or(Outcomes::ACCEPTED);
+        self.told.remove(number);
         match self.assigned.forget(number) {
             Some(run) => {
                 self.runs.remove(run);
@@ -463,10 +556,10 @@ impl Authorisation {
             return;
         }
         let oldest = self.deferred.pop_front();
-        if let Some(run) = oldest.and_then(|(number, _)| self.runs.remove(number)) {
+        if let Some(run) = oldest.and_then(|number| self.runs.remove(number)) {
             let reason = format!(
                 "nothing tells yet whether an acceptance preceded the call on line {}, and too many such calls have come since",
-                run.line
+                run.line()
             );
             notes.withhold("AAEP-A.7.4-1", reason);
         }
@@ -522,7 +615,7 @@ impl Authorisation {
         if !questions.any(|(_, it)| it.overruled.iter().any(Option::is_some)) {
             return false;
         }
-        let line = self.runs[number].line;
+        let line = self.runs[number].line();
         let explains = |run: &Run, it: usize| {
             let otherwise = || run.otherwise(confirmations.kept(it)).is_some();
             run.is_explained_by(it, confirmations) || otherwise()
@@ -580,38 +673,39 @@ impl Authorisation {
             (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
             (None, _) | (_, None) => false,
         };
-        if self.deferred.is_empty() {
-            return Vec::new();
-        }
-        let mut due = Vec::new();
-        while let Some((number, _)) = self.deferred.front() {
+        let is_due = |number: &usize| {
             let run = &self.runs[*number];
-            if !later(run.sent, event.sent) && !later(run.received, event.received) {
-                break;
-            }
-            due.extend(self.deferred.pop_front());
-        }
-        due.into_iter()
-            .filter_map(|(number, place)| {
-                self.accuse(number, (&place, event.session), confirmations, notes)
-            })
-            .collect()
+            later(run.sent, event.sent) || later(run.received, event.received)
+        };
+        let due: Vec<_> = self.deferred.iter().copied().take_while(is_due).collect();
+        let accused = due
+            .into_iter()
+            .filter_map(|number| self.accuse_deferred(number, event.session, confirmations, notes));
+        accused.collect()
     }
 
     /// Accuses a call, unless a confirmation that is not kept any more may have explained it.
     fn accuse(
         &mut self,
         number: usize,
-        (place, session): (&Place, &str),
+        session: &str,
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
         if self.explain_otherwise(number, confirmations, notes) {
             return Some(self.runs[number].accused(false));
         }
-        let run = self.runs.remove(number)?;
-        let line = run.line;
+        let mut run = self.runs.remove(number)?;
+        let line = run.line();
+        let mut others = run.candidates(confirmations);
+        others.retain(|it| run.asked_behind || self.is_of_another(&run, *it, confirmations));
+        run.others.extend(others);
         let candidates = run.candidates(confirmations);
+        for question in &candidates {
+            if run.fit(confirmations.kept(*question)) > Fit::Not {
+                self.told.insert(*question, ());
+            }
+        }
         let (rule, message) = self.explain(&run, &candidates, confirmations);
         let accused = |unasked| run.accused(unasked);
         let concerned = !candidates.is_empty()
@@ -632,7 +726,7 @@ impl Authorisation {
             line - 1,
             allowed_instead(&candidates, confirmations)
         );
-        let mut finding = Finding::new(rule, place, Some(session), message);
+        let mut finding = Finding::new(rule, &run.place, Some(session), message);
         if run.action.irreversible {
             finding = finding.and_also(&["AAEP-A.7.4-1", "AAEP-A.8-4"]);
         }
@@ -644,8 +738,10 @@ impl Authorisation {
             // AAEP-6.8-4: the token that the call goes by was not valid any more.
             finding = finding.and_also(&["AAEP-6.8-4"]);
         }
-        if rule.clause == "AAEP-A.8-5" && second_thoughts(&run, &candidates, confirmations) {
-            finding = finding.and_also(&rules::HONOURED_USED.all_clauses());
+        let mut unused = candidates.iter().rev();
+        if let Some(latest) = unused.find(|it| !self.assigned.is_taken(**it)) {
+            let question = confirmations.kept(*latest);
+            finding = finding.and_also(&breaks_besides(rule, &run, question));
         }
         notes.add(if candidates.is_empty() {
             finding
@@ -655,7 +751,7 @@ impl Authorisation {
         Some(accused(rule == &rules::IRREVERSIBLE_UNASKED))
     }
 
-    /// Names the fault of a call that no acceptance is left for, by the latest question that could be meant.
+    /// Names the fault of a call that no acceptance is left for, by the latest of the questions that fit it best.
     fn explain(
         &self,
         run: &Run,
@@ -666,9 +762,8 @@ impl Authorisation {
         let (used, unused): (Vec<usize>, Vec<usize>) = candidates
             .iter()
             .partition(|index| self.assigned.is_taken(**index));
-        let latest = unused
-            .last()
-            .map(|index| (*index, confirmations.kept(*index)));
+        let unused = unused.iter().map(|it| (*it, confirmations.kept(*it)));
+        let latest = unused.max_by_key(|(index, question)| (run.fit(question), *index));
         let call = run.call();
         // AAEP-6.3.5-1: one acceptance lets its action run once.
         let twin = used.iter().rev().find_map(|index| {
@@ -676,12 +771,14 @@ impl Authorisation {
             (by_id || first.action.tool == run.action.tool).then_some((*index, first))
         });
         if let Some((index, first)) = twin
-            && latest.is_none_or(|(latest, _)| latest < index)
+            && latest.is_none_or(|(latest, question)| {
+                (run.fit(question), latest) < (run.fit(confirmations.kept(index)), index)
+            })
         {
             let message = format!(
                 "{call}, and the one acceptance that could explain it, of the question on line {}, explains the call on line {}",
                 confirmations.kept(index).place.line,
-                first.line
+                first.line()
             );
             return (&rules::CALLED_TWICE, message);
         }
@@ -690,18 +787,19 @@ impl Authorisation {
             let reply = question.answered.map(|(line, _)| line);
             let rejected = question.possible.may_be(Outcomes::REJECTED);
             // AAEP-A.4-4, AAEP-A.8-5: no call after a rejection.
-            if let Some(reply) = reply.filter(|reply| rejected && *reply < run.line) {
+            if let Some(reply) = reply.filter(|reply| rejected && *reply < run.line()) {
                 let message = format!(
                     "{call} after the question on line {asked} was rejected on line {reply}"
                 );
                 return (&rules::CALLED_AFTER_REJECTION, message);
             }
-            if let Some(explained) = after_failed_reply((&call, run.line), asked, question.ignored)
+            if let Some(explained) =
+                after_failed_reply((&call, run.line()), asked, question.ignored.as_ref())
             {
                 return explained;
             }
             // AAEP-6.9-5, AAEP-A.7.4-1: nobody answered, and that may not let it run.
-            if !run.may_default() && question.may_explain(run.line, true) {
+            if !run.may_default() && question.may_explain(run.line(), true) {
                 let message = format!(
                     "{call}, which is of {} risk, and the question on line {asked} was accepted by nobody: its default is for an action of low risk or one that can be undone",
                     if run.risk() == Risk::High {
@@ -730,7 +828,7 @@ impl Authorisation {
         let message = match used
             .last()
             .map(|index| confirmations.kept(*index).place.line)
-            .or_else(|| confirmations.last_called(run.line))
+            .or_else(|| confirmations.last_called(run.line()))
         {
             None if !run.others.is_empty() => {
                 let line = others.map(|it| it.place.line).max().unwrap_or_default();

@@ -4,7 +4,7 @@ use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::SLACK_SECONDS;
 use super::extension::Extension;
 use crate::record::Decision;
-use crate::reply::{Answer, Reply, ReplyContent, Sender};
+use crate::reply::{Answer, Content, Reply, ReplyContent, Sender};
 use crate::time::Timestamp;
 
 /// A check that a reply fails, of those of 6.3.4 that a record shows. The producer has to ignore it.
@@ -44,30 +44,66 @@ pub struct Effect {
     pub late_unless: Option<Extension>,
 }
 
-/// The checks of 6.3.4 as far as a record shows them. The sender counts as authenticated and its subscription as active
-/// (AAEP-6.3.4-5) unless the record says otherwise or the transport refused it.
-///
-/// # Errors
-///
-/// The first check that the reply fails.
+/// The checks of 6.3.4 that a reply fails whatever became of the question, first that of its form. The sender counts as
+/// authenticated and its subscription as active (AAEP-6.3.4-5) unless the record says otherwise or the transport refused it.
+pub fn failed(
+    confirmation: &Confirmation,
+    reply: &Reply,
+    extension: Option<Extension>,
+) -> Vec<Check> {
+    let mut failed = match reply.content {
+        // AAEP-6.3.1-1: a reply of the other kind decides nothing.
+        Content::Clarification(_) => vec![Check::Kind],
+        Content::Confirmation(_) => schema(reply),
+    };
+    failed.extend(transport(reply, confirmation.deadline, extension));
+    let listed = reply
+        .decision
+        .is_none_or(|it| confirmation.allowed.contains(it));
+    // AAEP-6.3.2-4: with a modified action it may be a rejection, where that is not supported.
+    if !listed && !reply.modifies {
+        // AAEP-6.3.4-6: a decision that the question does not allow is ignored.
+        failed.push(Check::Allowed);
+        // AAEP-REPLY-15: one of its own has to be among those.
+        let is_plain = matches!(reply.decision, Some("accept" | "reject"));
+        failed.extend((!is_plain).then_some(Check::Schema("AAEP-REPLY-4")));
+    }
+    failed
+}
+
+/// The clauses of its schema that a reply breaks (AAEP-6.3.4-1).
+pub fn schema(reply: &Reply) -> Vec<Check> {
+    let breaks = reply.breaks.iter();
+    breaks.map(|clause| Check::Schema(clause)).collect()
+}
+
+/// AAEP-6.3.4-4: it is decided before the deadline, whenever it arrives. AAEP-6.3.4-5, AAEP-REPLY-14: the sender is no stranger, and
+/// the transport has not said no to it.
+pub fn transport(
+    reply: &Reply,
+    deadline: Option<Timestamp>,
+    extension: Option<Extension>,
+) -> impl Iterator<Item = Check> {
+    let decided = reply.timestamp.and_then(Timestamp::parse);
+    let late = decided.filter(|decided| deadline.is_some_and(|deadline| *decided >= deadline));
+    let late = late.is_some_and(|decided| !extension.is_some_and(|it| it.covers(decided)));
+    let in_time = late.then_some(Check::InTime);
+    in_time
+        .into_iter()
+        .chain(is_of_a_stranger(reply).then_some(Check::Sender))
+}
+
+/// What a reply does that fails none of these checks.
 pub fn effect(
     confirmation: &Confirmation,
     reply: &Reply,
     content: &ReplyContent,
     (latest, extension): (Option<Timestamp>, Option<Extension>),
-) -> Result<Effect, Check> {
-    // AAEP-6.3.4-4: decided before the deadline, whenever it arrives.
+) -> Effect {
     let late = confirmation
         .deadline
         .is_some_and(|deadline| content.decided >= deadline);
     let late_unless = extension.filter(|it| late && it.covers(content.decided));
-    if late && late_unless.is_none() {
-        return Err(Check::InTime);
-    }
-    // AAEP-6.3.4-5, AAEP-REPLY-14: the sender is a stranger, or the transport knew it and said no.
-    if is_of_a_stranger(reply) {
-        return Err(Check::Sender);
-    }
     let listed = confirmation.allowed.contains(content.answer.word());
     // AAEP-6.3.2-4: whether a modified action is supported does not show. Where it is, the decision has to be allowed.
     let may_be_ignored = content.modified && !listed;
@@ -78,8 +114,6 @@ pub fn effect(
             Outcomes::ACCEPTED.or(Outcomes::REJECTED)
         }
         Answer::Plain(Decision::Reject) if content.modified => Outcomes::REJECTED,
-        // AAEP-6.3.4-6: a decision that the question does not allow is ignored.
-        Answer::Plain(_) | Answer::Custom(_) if !listed => return Err(Check::Allowed),
         Answer::Plain(Decision::Accept) => Outcomes::ACCEPTED,
         Answer::Plain(Decision::Reject) => Outcomes::REJECTED,
         // The schema knows no decisions of one's own, and allowed_replies may list them (AAEP-REPLY-15): what they do is
@@ -95,12 +129,12 @@ pub fn effect(
         .is_none_or(|status| (200..300).contains(&status));
     let counts = taken && reply.sender != Sender::Untold && !late;
     let surely_in_time = surely_in_time(confirmation, reply, content, latest);
-    Ok(Effect {
+    Effect {
         outcomes,
         certain: plain.is_some() && counts && surely_in_time,
         near: plain.filter(|_| counts && !content.modified && !surely_in_time),
         late_unless,
-    })
+    }
 }
 
 /// Whether the transport knew the sender, or knew that it did not, and said no.

@@ -2,13 +2,14 @@
 //!
 //! A clarification has no effect of its own, so what shows of its outcome is a change of state, and a withdrawn one looks
 //! the same. Hence these findings are warnings, and those about replies need the producer's own word that the question is
-//! answered.
+//! answered. That a reply or a timeout was not honoured (AAEP-6.1-7) is a violation where the producer says so itself, and else does
+//! not show: no clause says what has to come of either.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::checks::{Check, is_of_a_stranger};
+use super::checks::{Check, schema, transport};
 use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft, late_reply};
 use crate::action_ids::ActionIds;
@@ -16,7 +17,7 @@ use crate::agent_state::AgentState;
 use crate::finding::{Finding, Place};
 use crate::memory::Memory;
 use crate::record::{Clarification, Event, EventKind, ResponseKind, StatedOutcome};
-use crate::reply::{ClarificationContent, Content, Reply, Response};
+use crate::reply::{ClarificationContent, Content, Reply, Response, Sender};
 use crate::rules::{self, Rule};
 use crate::time::Timestamp;
 
@@ -46,6 +47,8 @@ pub struct Asked {
     pub followed: bool,
     /// Whether it has gone on since a valid reply came.
     heeded: bool,
+    /// The valid reply that came, where it surely counted: its line, and when it was received.
+    counted: Option<(u64, Timestamp)>,
     /// When it first put out another event since the timeout, and had not gone on.
     stood_still: Option<Timestamp>,
     /// The line on which it first went on where that was late: it had put out other events since the timeout.
@@ -55,7 +58,7 @@ pub struct Asked {
     extension: Option<Extension>,
     question: Clarification,
     /// The last reply to it that had to be ignored.
-    ignored: Option<(u64, Check)>,
+    ignored: Option<(u64, Vec<Check>)>,
     suspicion: Option<Suspicion>,
 }
 
@@ -118,6 +121,7 @@ impl Clarifications {
                 status,
                 followed,
                 heeded,
+                counted,
                 stood_still,
                 late,
                 deadline,
@@ -129,11 +133,15 @@ impl Clarifications {
             memory.line(place.line);
             memory.line(late.unwrap_or_default());
             memory.value(stood_still);
+            memory.each(counted.iter(), |memory, (line, received)| {
+                memory.line(*line);
+                memory.value(received);
+            });
             memory.value(&(producer, ids, status, followed, heeded, question, deadline));
             memory.value(&extension.map(|it| it.until));
-            memory.each(ignored.iter(), |memory, (line, check)| {
+            memory.each(ignored.iter(), |memory, (line, checks)| {
                 memory.line(*line);
-                memory.value(check);
+                memory.value(checks);
             });
             memory.each(suspicion.iter(), |memory, suspicion| {
                 let Suspicion {
@@ -157,7 +165,7 @@ impl Clarifications {
     /// forgotten.
     pub fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<Cow<'static, str>> {
         for asked in &mut self.asked {
-            asked.pass(event);
+            asked.pass(event, notes);
         }
         let EventKind::Clarifying(question) = &event.kind else {
             return None;
@@ -171,6 +179,7 @@ impl Clarifications {
             status: Status::Open,
             followed: false,
             heeded: false,
+            counted: None,
             stood_still: None,
             late: None,
             deadline: event.sent.and_then(after_timeout),
@@ -225,22 +234,15 @@ impl Clarifications {
             .iter_mut()
             .find(|it| it.ids.token.as_deref() == token)?;
         let extension = asked.extension_after(self.extended);
-        let failed = match &reply.content {
-            // AAEP-6.5.1-1: of the other kind.
-            Content::Confirmation(_) => Some(Check::Kind),
-            Content::Clarification(Err(clause)) => Some(Check::Schema(clause)),
-            Content::Clarification(Ok(content)) => {
-                let failed = check(asked, reply, content, extension);
-                if failed.is_none() {
-                    asked.answer(reply, content, extension, notes);
-                }
-                failed
-            }
-        };
-        if let Some(failed) = failed {
+        let failed = failed(asked, reply, extension);
+        if let (Content::Clarification(Ok(content)), []) = (&reply.content, &*failed) {
+            asked.answer(reply, content, extension, notes);
+        }
+        let leads = failed.first().copied();
+        if leads.is_some() {
             asked.ignored = Some((reply.place.line, failed));
         }
-        failed
+        leads
     }
 
     /// Accuses what no reply explained: none will come any more.
@@ -261,9 +263,12 @@ impl Asked {
     }
 
     /// Takes in an event: the timeout may have passed by then, or the producer goes on.
-    fn pass(&mut self, event: &Event) {
+    fn pass(&mut self, event: &Event, notes: &mut Notes) {
         if self.status.is_over() {
-            self.heeded |= self.is_left_by(event);
+            if self.is_left_by(event) {
+                self.heeded = true;
+                self.judge_dropped(event, notes);
+            }
             return;
         }
         let is_past = |seconds| {
@@ -289,6 +294,25 @@ impl Asked {
         }
         self.followed = true;
         self.status = stated.map_or(Status::PerhapsOver, Status::Told);
+    }
+
+    /// AAEP-6.1-7: the producer says itself that nobody answered, well behind a valid reply of a known sender that arrived in time.
+    fn judge_dropped(&mut self, event: &Event, notes: &mut Notes) {
+        let says_so = stated(event) == Some(StatedOutcome::Unanswered);
+        let is_behind =
+            |received: Timestamp| event.sent > Some(received.plus_seconds(SLACK_SECONDS));
+        let dropped = self
+            .counted
+            .filter(|(_, received)| says_so && is_behind(*received));
+        let Some((reply, _)) = dropped else {
+            return;
+        };
+        self.counted = None;
+        let message = format!(
+            "the producer says that nobody answered the clarification on line {}, which the valid reply on line {reply} had answered in time",
+            self.place.line
+        );
+        notes.add(finding(&rules::CLARIFICATION_DROPPED, event, message));
     }
 
     /// Whether it is a change of state by which the producer goes on.
@@ -335,20 +359,21 @@ impl Asked {
             return;
         }
         let line = self.place.line;
-        let (rule, message) = if let Some((reply, check)) = self.ignored {
-            let (rule, why) = describe(check);
+        let failed = self.ignored.as_ref();
+        let described = failed.and_then(|(reply, checks)| Some((reply, describe(checks)?)));
+        let finding = if let Some((reply, (rule, why, also))) = described {
             let message = format!(
                 "the producer goes on, and nothing could have answered the clarification on line {line} but the reply on line {reply}, which {why} and had to be ignored"
             );
-            (rule, message)
+            finding(rule, event, message).and_also(&also)
         } else {
             let message = format!(
                 "the producer says that the clarification on line {line} is answered, and nobody had answered it"
             );
-            (&rules::CLARIFIED_BY_NOBODY, message)
+            finding(&rules::CLARIFIED_BY_NOBODY, event, message)
         };
         self.suspicion = Some(Suspicion {
-            finding: finding(rule, event, message),
+            finding,
             open: !says_so,
             sent: event.sent,
             received: event.received,
@@ -371,6 +396,9 @@ impl Asked {
         self.suspicion = self.suspicion.take().filter(|it| !it.open && !explains(it));
         let late = self.deadline.filter(|it| content.decided >= *it);
         let (Some(deadline), Some(extension)) = (late, extension) else {
+            if self.status != Status::Told(StatedOutcome::Answered) {
+                self.counted = self.surely_counted(reply, content);
+            }
             self.status = Status::Answered;
             return;
         };
@@ -380,6 +408,23 @@ impl Asked {
         let (line, reply) = (self.place.line, reply.place.line);
         let reason = late_reply(line, deadline, (reply, content.decided), extension);
         notes.leave_open("AAEP-6.5.5-1", reply, reason);
+    }
+
+    /// The line of a valid reply and when it was received, where its sender is known and it arrived in time whatever the clocks did.
+    fn surely_counted(
+        &self,
+        reply: &Reply,
+        content: &ClarificationContent,
+    ) -> Option<(u64, Timestamp)> {
+        let received = reply.received?;
+        let is_in_time = |it: Timestamp| Some(it.plus_seconds(SLACK_SECONDS)) < self.deadline;
+        let is_taken = reply.http_status.is_none_or(|it| (200..300).contains(&it));
+        let counts = self.status == Status::Open
+            && reply.sender == Sender::Known
+            && is_taken
+            && is_in_time(received)
+            && is_in_time(content.decided);
+        counts.then_some((reply.place.line, received))
     }
 
     fn give_up(&mut self, notes: &mut Notes) {
@@ -409,35 +454,34 @@ fn stated(event: &Event) -> Option<StatedOutcome> {
     }
 }
 
-/// AAEP-6.5.5-1, AAEP-6.5.5-2, AAEP-6.5.5-3, AAEP-6.5.2-2: the checks of a clarification reply.
-fn check(
-    asked: &Asked,
-    reply: &Reply,
-    content: &ClarificationContent,
-    extension: Option<Extension>,
-) -> Option<Check> {
-    match asked.status {
-        // Where it was answered by a reply, this may be it.
-        Status::Open | Status::PerhapsOver | Status::Told(StatedOutcome::Answered) => {}
-        Status::Told(StatedOutcome::Cancelled) => return Some(Check::Standing),
-        // AAEP-6.3.4-3, by AAEP-6.5.5-1: the first reply counts.
-        Status::Answered | Status::Told(_) => return Some(Check::Unused),
-    }
-    let in_time = asked
-        .deadline
-        .is_none_or(|deadline| content.decided < deadline);
-    if !in_time && !extension.is_some_and(|it| it.covers(content.decided)) {
-        return Some(Check::InTime);
-    }
-    if is_of_a_stranger(reply) {
-        return Some(Check::Sender);
-    }
-    let Some(kinds) = &asked.question.kinds else {
-        return None;
+/// AAEP-6.5.5-1, AAEP-6.5.5-2, AAEP-6.5.5-3, AAEP-6.5.2-2: the checks that a reply to a clarification fails.
+fn failed(asked: &Asked, reply: &Reply, extension: Option<Extension>) -> Vec<Check> {
+    let mut failed = match &reply.content {
+        // AAEP-6.5.1-1: of the other kind.
+        Content::Confirmation(_) => vec![Check::Kind],
+        Content::Clarification(_) => schema(reply),
     };
+    let over = match asked.status {
+        // Where it was answered by a reply, this may be it.
+        Status::Open | Status::PerhapsOver | Status::Told(StatedOutcome::Answered) => None,
+        Status::Told(StatedOutcome::Cancelled) => Some(Check::Standing),
+        // AAEP-6.3.4-3, by AAEP-6.5.5-1: the first reply counts.
+        Status::Answered | Status::Told(_) => Some(Check::Unused),
+    };
+    failed.extend(over);
+    failed.extend(transport(reply, asked.deadline, extension));
+    if let Content::Clarification(Ok(content)) = &reply.content {
+        failed.extend(response(&asked.question, &content.response));
+    }
+    failed
+}
+
+/// AAEP-6.5.5-2, AAEP-6.5.5-3, AAEP-6.5.2-2: the check that the response itself fails.
+fn response(question: &Clarification, response: &Response) -> Option<Check> {
+    let kinds = question.kinds.as_ref()?;
     let accepts = |kind| kinds.contains(&kind);
-    let choices = asked.question.choices.as_ref();
-    match &content.response {
+    let choices = question.choices.as_ref();
+    match response {
         Response::Text(_) if accepts(ResponseKind::FreeText) => None,
         Response::Text(text) if accepts(ResponseKind::MultipleChoice) => {
             let listed = choices.is_none_or(|choices| choices.contains(text));
@@ -449,36 +493,40 @@ fn check(
     }
 }
 
-fn describe(check: Check) -> (&'static Rule, String) {
-    match check {
+/// What whoever heeds a reply does that fails these checks, led by the first: what is wrong with the reply, and what else that breaks.
+fn describe(checks: &[Check]) -> Option<(&'static Rule, String, Vec<&'static str>)> {
+    let told: Vec<_> = checks.iter().map(|it| heeded(*it)).collect();
+    let (leads, _) = told.first()?;
+    let whys: Vec<_> = told.iter().map(|(_, why)| &**why).collect();
+    let also = told.iter().flat_map(|(rule, _)| rule.all_clauses());
+    Some((leads, whys.join(", "), also.collect()))
+}
+
+fn heeded(check: Check) -> (&'static Rule, String) {
+    let (rule, why) = match check {
         Check::Kind => (
             &rules::CLARIFIED_BY_CONFIRMATION,
-            "is no clarification.reply".to_owned(),
+            "is no clarification.reply",
         ),
         Check::ResponseType => (
             &rules::CLARIFIED_BY_OTHER_TYPE,
-            "is of a kind that was not accepted".to_owned(),
+            "is of a kind that was not accepted",
         ),
-        Check::Choice => (
-            &rules::CLARIFIED_BY_NO_CHOICE,
-            "is none of the choices".to_owned(),
-        ),
-        Check::Schema(clause) => (
-            &rules::CLARIFIED_BY_INVALID,
-            format!("breaks the schema ({clause})"),
-        ),
-        Check::InTime => (
-            &rules::CLARIFIED_BY_INVALID,
-            "was decided too late".to_owned(),
-        ),
+        Check::Choice => (&rules::CLARIFIED_BY_NO_CHOICE, "is none of the choices"),
+        Check::Schema(clause) => {
+            let why = format!("breaks the schema ({clause})");
+            return (&rules::CLARIFIED_BY_INVALID, why);
+        }
+        Check::InTime => (&rules::CLARIFIED_BY_INVALID, "was decided too late"),
         Check::Sender => (
             &rules::CLARIFIED_BY_INVALID,
-            "came from a sender that the transport refused or does not know".to_owned(),
+            "came from a sender that the transport refused or does not know",
         ),
         Check::Issued | Check::Unused | Check::Standing | Check::Allowed => {
-            (&rules::CLARIFIED_BY_INVALID, "failed a check".to_owned())
+            (&rules::CLARIFIED_BY_INVALID, "failed a check")
         }
-    }
+    };
+    (rule, why.to_owned())
 }
 
 fn finding(rule: &Rule, event: &Event, message: String) -> Finding {

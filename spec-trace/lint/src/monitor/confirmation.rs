@@ -140,8 +140,8 @@ pub struct Confirmation {
     pub(super) decided: Option<(Timestamp, Option<Timestamp>)>,
     /// What that reply says, where it came so near to the deadline that the timeout may have come first.
     pub(super) near: Option<Decision>,
-    /// The last reply to it that had to be ignored: its line, and the check that it failed.
-    pub ignored: Option<(u64, Check)>,
+    /// The last reply to it that had to be ignored: its line, and the checks that it failed, the one that tells most first.
+    pub ignored: Option<(u64, Vec<Check>)>,
     /// Whether nothing says that the sender of that reply is known: then it may not have counted.
     pub may_be_unanswered: bool,
     /// Whether nothing says that it arrived before the deadline, whenever it was decided.
@@ -282,9 +282,9 @@ impl Confirmation {
             memory.line(*line);
             memory.value(moment);
         });
-        memory.each(ignored.iter(), |memory, (line, check)| {
+        memory.each(ignored.iter(), |memory, (line, checks)| {
             memory.line(*line);
-            memory.value(check);
+            memory.value(checks);
         });
     }
 
@@ -296,6 +296,15 @@ impl Confirmation {
             }
             told @ (Relation::Same(_) | Relation::Different | Relation::Unknown) => told,
         }
+    }
+
+    /// AAEP-6.3.5-1, AAEP-6.8-4: the check that a reply of that time fails because the question is decided or withdrawn. A later reply
+    /// has no effect; one that is dated before the first may have arrived before it.
+    pub(super) fn is_over_at(&self, time: Option<Timestamp>) -> Option<Check> {
+        let is_pending = self.possible.may_be(Outcomes::PENDING);
+        let is_later = |(_, first)| time.is_some_and(|time| time >= first);
+        let is_used = !is_pending && self.answered.is_none_or(is_later);
+        self.closed.or(is_used.then_some(Check::Unused))
     }
 
     /// Whether a call on `line` may be explained by it, if need be by an acceptance for want of a reply.

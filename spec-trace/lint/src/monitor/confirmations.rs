@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::Notes;
-use super::checks::{Check, Effect, effect};
+use super::checks::{self, Check, Effect};
 use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
 use super::extension::{Extension, TimeLeft, late_reply};
 use super::ordered::Ordered;
@@ -313,27 +313,27 @@ impl Confirmations {
         let alone = !elsewhere && meant.len() == 1;
         let (mut decided, mut failed) = (Vec::new(), None);
         for number in meant {
-            let extension = self.extension(self.kept(number));
-            let effect = effect(self.kept(number), reply, content, (latest, extension));
-            let outcome = effect.and_then(|mut effect| {
+            let question = self.kept(number);
+            let extension = self.extension(question);
+            let mut checks = self.failed(number, reply);
+            if checks.is_empty() {
+                let mut effect = checks::effect(question, reply, content, (latest, extension));
                 effect.certain &= alone;
                 effect.near = effect.near.filter(|_| alone);
-                self.decide(number, reply, content, &effect)?;
-                Ok(effect.late_unless)
-            });
-            match outcome {
-                Ok(late_unless) => {
-                    decided.push(number);
-                    self.leave_open(number, reply, content, late_unless, notes);
-                }
-                Err(check) => {
-                    if content.answer != Answer::Plain(Decision::Reject) {
-                        self.ignore(number, reply, check);
+                match self.decide(number, reply, content, &effect) {
+                    Ok(()) => {
+                        decided.push(number);
+                        self.leave_open(number, reply, content, effect.late_unless, notes);
+                        continue;
                     }
-                    // AAEP-6.3.5-2: also where it came too late besides, a duplicate may be told that it is one.
-                    let again = check == Check::InTime && self.kept(number).answered.is_some();
-                    failed = Some(if again { Check::Unused } else { check });
+                    Err(check) => checks.push(check),
                 }
+            }
+            // AAEP-6.3.5-2: also where it came too late besides, a duplicate may be told that it is one.
+            let again = checks[0] == Check::InTime && self.kept(number).answered.is_some();
+            failed = Some(if again { Check::Unused } else { checks[0] });
+            if content.answer != Answer::Plain(Decision::Reject) {
+                self.ignore(number, reply, checks);
             }
         }
         let failed = failed.filter(|_| decided.is_empty());
@@ -357,13 +357,27 @@ impl Confirmations {
     }
 
     /// Takes in a reply with the token of a question that failed a check before it could be read.
-    pub fn refuse(&mut self, reply: &Reply, check: Check) {
+    pub fn refuse(&mut self, reply: &Reply) {
         if !reply.asks {
             return;
         }
         for number in self.meant(reply) {
-            self.ignore(number, reply, check);
+            let checks = self.failed(number, reply);
+            self.ignore(number, reply, checks);
         }
+    }
+
+    /// The checks that a reply to the question fails whatever it says, and besides them whether that was decided before.
+    fn failed(&self, number: usize, reply: &Reply) -> Vec<Check> {
+        let question = self.kept(number);
+        let mut failed = checks::failed(question, reply, self.extension(question));
+        if !failed.is_empty() {
+            let time = reply
+                .received
+                .or(reply.timestamp.and_then(Timestamp::parse));
+            failed.extend(question.is_over_at(time));
+        }
+        failed
     }
 
     fn meant(&self, reply: &Reply) -> Vec<usize> {
@@ -385,9 +399,9 @@ impl Confirmations {
         meant.map(|(number, _)| number).collect()
     }
 
-    fn ignore(&mut self, number: usize, reply: &Reply, check: Check) {
+    fn ignore(&mut self, number: usize, reply: &Reply, checks: Vec<Check>) {
         if let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) {
-            confirmation.ignored = Some((reply.place.line, check));
+            confirmation.ignored = Some((reply.place.line, checks));
         }
     }
 
@@ -402,22 +416,17 @@ impl Confirmations {
         let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
             return Ok(());
         };
-        let mut certain = false;
-        if let Some(check) = confirmation.closed {
-            return Err(check);
-        }
         let time = reply.received.unwrap_or(content.decided);
-        if confirmation.possible.may_be(Outcomes::PENDING) {
-            if effect.certain {
-                confirmation.possible = confirmation.possible.without(Outcomes::PENDING);
-                certain = true;
-            }
-        } else if confirmation.answered.is_none_or(|(_, first)| time >= first) {
-            // AAEP-6.3.5-1: a later reply has no effect. One that is dated before the first may have arrived before it.
-            if confirmation.may_be_unanswered && effect.outcomes.may_be(Outcomes::ACCEPTED) {
+        if let Some(check) = confirmation.is_over_at(Some(time)) {
+            let may_count = confirmation.closed.is_none() && confirmation.may_be_unanswered;
+            if may_count && effect.outcomes.may_be(Outcomes::ACCEPTED) {
                 confirmation.overruled[0].get_or_insert((reply.place.line, Some(time)));
             }
-            return Err(Check::Unused);
+            return Err(check);
+        }
+        let certain = effect.certain && confirmation.possible.may_be(Outcomes::PENDING);
+        if certain {
+            confirmation.possible = confirmation.possible.without(Outcomes::PENDING);
         }
         confirmation.add(effect.outcomes, reply.place.line);
         confirmation.modified |= content.modified;

@@ -36,18 +36,28 @@ pub(super) fn allowed_instead(candidates: &[usize], confirmations: &Confirmation
     )
 }
 
-/// Whether a reply that came after the decision, and had to be ignored, came before the call.
-pub(super) fn second_thoughts(
-    run: &Run,
-    candidates: &[usize],
-    confirmations: &Confirmations,
-) -> bool {
-    let ignored = candidates
-        .iter()
-        .filter_map(|it| confirmations.kept(*it).ignored);
-    ignored
-        .into_iter()
-        .any(|(line, check)| check == Check::Unused && line < run.line)
+/// What a call breaks besides that is accused by this rule, for want of an acceptance of this question: each other check that the
+/// last reply failed which it may go by, also where it came behind a rejection.
+pub(super) fn breaks_besides(rule: &Rule, run: &Run, question: &Confirmation) -> Vec<&'static str> {
+    let ignored = question.ignored.as_ref();
+    let Some((_, checks)) = ignored.filter(|(line, _)| *line < run.line()) else {
+        return Vec::new();
+    };
+    let leads = checks.first().and_then(|it| honoured(*it));
+    let is_led = leads.is_some_and(|(leads, _)| leads == rule);
+    let is_used = rule == &rules::CALLED_AFTER_REJECTION && checks.contains(&Check::Unused);
+    if is_led || is_used {
+        clauses_of(checks)
+    } else {
+        Vec::new()
+    }
+}
+
+/// All that whoever honours a reply breaks that fails these checks.
+pub(super) fn clauses_of(checks: &[Check]) -> Vec<&'static str> {
+    let rules = checks.iter().filter_map(|it| honoured(*it));
+    let clauses = |(rule, _): (&'static Rule, _)| rule.all_clauses();
+    rules.flat_map(clauses).collect()
 }
 
 /// Whether an acceptance with a token that nobody gave out came between the last question and the call.
@@ -59,7 +69,7 @@ pub(super) fn stray_acceptance(
     let asked = candidates
         .last()
         .map(|it| confirmations.kept(*it).place.line);
-    asked.is_some_and(|asked| asked < confirmations.stray && confirmations.stray < run.line)
+    asked.is_some_and(|asked| asked < confirmations.stray && confirmations.stray < run.line())
 }
 
 /// Whether the call says that the question was accepted which the producer has said is withdrawn.
@@ -72,51 +82,57 @@ pub(super) fn calls_withdrawn_accepted(
     run.says_accepted && questions.any(|it| it.ids.token == run.ids().token && it.is_withdrawn())
 }
 
-/// What follows a reply that had to be ignored, on `line`, is best described by the check that the reply failed. `ignored` is
+/// What follows a reply that had to be ignored, on `line`, is best described by the checks that the reply failed. `ignored` is
 /// the last reply to the question asked on line `asked` that was.
 pub(super) fn after_failed_reply(
     (what, line): (&str, u64),
     asked: u64,
-    ignored: Option<(u64, Check)>,
+    ignored: Option<&(u64, Vec<Check>)>,
 ) -> Option<(&'static Rule, String)> {
     let between = |reply: u64| asked < reply && reply < line;
-    let (line, check) = ignored.filter(|(reply, _)| between(*reply))?;
-    let (rule, why): (&'static Rule, _) = match check {
-        // AAEP-6.3.4-1
-        Check::Schema(clause) => (
-            &rules::HONOURED_MALFORMED,
-            format!("breaks the schema ({clause})"),
-        ),
-        // AAEP-6.3.1-1
-        Check::Kind => (
-            &rules::HONOURED_OTHER_KIND,
-            "is no confirmation.reply".to_owned(),
-        ),
-        // AAEP-6.3.4-3, AAEP-6.3.5-1, AAEP-6.7.1-1, AAEP-REPLY-12
-        Check::Unused => (&rules::HONOURED_USED, "came after the decision".to_owned()),
-        // AAEP-6.8-4
-        Check::Standing => (
-            &rules::HONOURED_CANCELLED,
-            "came after the question was withdrawn".to_owned(),
-        ),
-        // AAEP-6.3.4-4
-        Check::InTime => (&rules::HONOURED_EXPIRED, "was decided too late".to_owned()),
-        // AAEP-6.3.4-5, AAEP-6.2.4-1, AAEP-6.9-1
-        Check::Sender => (
-            &rules::HONOURED_STRANGER,
-            "came from a sender that the transport refused or does not know".to_owned(),
-        ),
-        // AAEP-6.3.4-6
-        Check::Allowed => (
-            &rules::HONOURED_NOT_ALLOWED,
-            "holds a decision that is not among its allowed_replies".to_owned(),
-        ),
-        Check::Issued | Check::ResponseType | Check::Choice => return None,
-    };
+    let (line, checks) = ignored.filter(|(reply, _)| between(*reply))?;
+    let (rule, _) = checks.first().and_then(|it| honoured(*it))?;
+    let whys = checks.iter().filter_map(|it| honoured(*it));
+    let whys: Vec<_> = whys.map(|(_, why)| why).collect();
     let message = format!(
-        "{what}, and nothing could have accepted the question on line {asked} but the reply on line {line}, which {why} and had to be ignored"
+        "{what}, and nothing could have accepted the question on line {asked} but the reply on line {line}, which {} and had to be ignored",
+        whys.join(", ")
     );
     Some((rule, message))
+}
+
+/// What whoever honours a reply does that fails the check, and what is wrong with the reply.
+fn honoured(check: Check) -> Option<(&'static Rule, String)> {
+    let told = |rule, why: &str| Some((rule, why.to_owned()));
+    match check {
+        // AAEP-6.3.4-1
+        Check::Schema(clause) => told(
+            &rules::HONOURED_MALFORMED,
+            &format!("breaks the schema ({clause})"),
+        ),
+        // AAEP-6.3.1-1
+        Check::Kind => told(&rules::HONOURED_OTHER_KIND, "is no confirmation.reply"),
+        // AAEP-6.3.4-3, AAEP-6.3.5-1, AAEP-6.7.1-1, AAEP-REPLY-12
+        Check::Unused => told(&rules::HONOURED_USED, "came after the decision"),
+        // AAEP-6.8-4
+        Check::Standing => told(
+            &rules::HONOURED_CANCELLED,
+            "came after the question was withdrawn",
+        ),
+        // AAEP-6.3.4-4
+        Check::InTime => told(&rules::HONOURED_EXPIRED, "was decided too late"),
+        // AAEP-6.3.4-5, AAEP-6.2.4-1, AAEP-6.9-1
+        Check::Sender => told(
+            &rules::HONOURED_STRANGER,
+            "came from a sender that the transport refused or does not know",
+        ),
+        // AAEP-6.3.4-6
+        Check::Allowed => told(
+            &rules::HONOURED_NOT_ALLOWED,
+            "holds a decision that is not among its allowed_replies",
+        ),
+        Check::Issued | Check::ResponseType | Check::Choice => None,
+    }
 }
 
 /// What would be a fault if what became of the question were as it looks.
@@ -129,25 +145,31 @@ pub fn may_not_count(message: &str, question: &Confirmation) -> String {
 /// Says what may be wrong about a call that the acceptance of this question explains, and does not show.
 pub(super) fn doubt(run: &Run, question: &Confirmation, notes: &mut Notes) {
     let (asked, call) = (question.place.line, run.name());
-    doubt_reply((&format!("call of {call}"), run.line), question, notes);
+    doubt_reply((&format!("call of {call}"), run.line()), question, notes);
     let Some((reply, _)) = question.answered else {
         return;
     };
     // AAEP-A.8-4: which of the two ways tied them is said, and where it is the weaker, what would tell.
     if run.is_irreversible() && run.is_tied_by_place_alone(question) {
-        let reason = format!(
-            "call of {call} on line {}, and nothing but its place ties it to the question on line {asked}, which has no word in common with the tool and what it is called with: whether it is the action that was asked about does not show; a recording would have to hold an id in both (extra_context.tool_call_id)",
-            run.line
-        );
-        notes.leave_open("AAEP-A.8-4", run.line, reason);
+        notes.leave_open("AAEP-A.8-4", run.line(), doubt_place(run, question));
     }
     // AAEP-6.3.2-4: whether a producer supports it does not show.
     if question.modified && question.possible.may_be(Outcomes::REJECTED) {
         let reason = format!(
             "call of {call} after the reply on line {reply}, which modifies the action that was asked about on line {asked}: without support for that it rejects, and a recording would have to hold whether there is"
         );
-        notes.leave_open("AAEP-6.3.2-4", run.line, reason);
+        notes.leave_open("AAEP-6.3.2-4", run.line(), reason);
     }
+}
+
+/// AAEP-A.8-4: what is open about a call that nothing but its place ties to the question.
+pub(super) fn doubt_place(run: &Run, question: &Confirmation) -> String {
+    format!(
+        "call of {} on line {}, and nothing but its place ties it to the question on line {}, which has no word in common with the tool and what it is called with: whether it is the action that was asked about does not show; a recording would have to hold an id in both (extra_context.tool_call_id)",
+        run.name(),
+        run.line(),
+        question.place.line
+    )
 }
 
 /// AAEP-6.1-1: a call that can be undone, of a question that nobody answered: it may be withdrawn.
@@ -168,7 +190,7 @@ pub(super) fn doubt_withdrawal(
             run.name(),
             question.place.line
         );
-        notes.leave_open("AAEP-6.1-1", run.line, reason);
+        notes.leave_open("AAEP-6.1-1", run.line(), reason);
     }
 }
 
@@ -216,7 +238,7 @@ pub(super) fn doubt_order(run: &Run, decided: Timestamp, notes: &mut Notes) {
         "call of {} that is recorded before the reply which accepts it, decided at {decided}: whether that had arrived does not show; a recording would have to hold when each was received (\"at\")",
         run.name()
     );
-    notes.leave_open("AAEP-A.7.4-1", run.line, reason);
+    notes.leave_open("AAEP-A.7.4-1", run.line(), reason);
 }
 
 /// AAEP-6.8-4: a reply that was taken, behind a change of state that looks as if the question was withdrawn.

@@ -32,6 +32,26 @@ impl Matching {
         self.left_of.contains(right)
     }
 
+    /// Whether a left number is assigned to any.
+    pub fn has(&self, left: usize) -> bool {
+        self.left_of.iter().any(|(_, holder)| *holder == left)
+    }
+
+    /// Assigns `left` to `right`, whoever holds that.
+    pub fn give(&mut self, right: usize, left: usize) {
+        self.revive();
+        self.left_of.insert(right, left);
+    }
+
+    /// Takes from `left` what it holds.
+    pub fn release(&mut self, left: usize) {
+        let held = |(right, holder): (usize, &usize)| (*holder == left).then_some(right);
+        let right = self.left_of.iter().find_map(held);
+        if let Some(right) = right {
+            self.forget(right);
+        }
+    }
+
     /// Forgets a right number, and yields the left one that was assigned to it.
     pub fn forget(&mut self, right: usize) -> Option<usize> {
         self.revive();

@@ -52,7 +52,7 @@ use super::finding::{Finding, TiedBy};
 use super::memory::Memory;
 use super::report::NotJudged;
 use extension::Extension;
-use sequence::Gap;
+use sequence::{Gap, Shown};
 
 /// Findings of one clause that are kept for a session; the others are counted.
 const KEPT_PER_SESSION: u64 = 10;
@@ -60,13 +60,20 @@ const KEPT_PER_SESSION: u64 = 10;
 /// Findings of one clause that are kept for a stream.
 const KEPT_PER_CLAUSE: u64 = 1_000;
 
+/// What is not found because of a gap, which may have held what is missing.
+#[derive(Debug, Clone)]
+struct Held {
+    by: Gap,
+    finding: Box<Finding>,
+}
+
 /// What the monitors found.
 #[derive(Debug, Default, Clone)]
 pub struct Notes {
     /// In the order in which they were found.
     findings: Vec<Finding>,
-    /// What cannot be judged although it looks like a fault, with the gap that may have held what is missing.
-    withheld: Vec<(Option<Gap>, NotJudged)>,
+    /// What cannot be judged although it looks like a fault.
+    withheld: Vec<(Option<Held>, NotJudged)>,
     /// Calls that a confirmation explains, by how the two were tied.
     pub tied: BTreeMap<TiedBy, u64>,
     /// The last line that could not be read, of those that are listed, and the clause that this breaks.
@@ -87,12 +94,17 @@ impl Notes {
         if finding.line < self.silent_before {
             return;
         }
-        if finding.rests_on_absence {
+        if finding.rests_on_absence || self.is_order_open() && finding.may_rest_on_order() {
             if let Some(gap) = self.gap.filter(|gap| gap.line <= finding.line) {
                 let reason = format!("{} (line {}), but {gap}", finding.message, finding.line);
-                return self.keep_open(Some(gap), finding.clause, (reason, true));
+                let held = Held {
+                    by: gap,
+                    finding: Box::new(finding),
+                };
+                let clause = held.finding.clause;
+                return self.keep_open(Some(held), clause, (reason, true));
             }
-            if let Some((line, clause)) = self.unreadable {
+            if let Some((line, clause)) = self.unreadable.filter(|_| finding.rests_on_absence) {
                 finding.message = format!(
                     "{} (line {line} could not be read and may have held what is missing)",
                     finding.message
@@ -111,6 +123,11 @@ impl Notes {
         if *in_all <= KEPT_PER_CLAUSE {
             self.findings.push(finding);
         }
+    }
+
+    fn is_order_open(&self) -> bool {
+        self.gap
+            .is_some_and(|gap| matches!(gap.shown_by, Shown::Order(_)))
     }
 
     /// Adds what is wrong with a line that could not be read. Yields whether it is listed.
@@ -144,9 +161,14 @@ impl Notes {
         }
     }
 
+    /// Takes back what was left open, for what it says.
+    pub fn unsay(&mut self, reason: &str) {
+        self.withheld.retain(|(_, it)| it.reason != reason);
+    }
+
     fn keep_open(
         &mut self,
-        gap: Option<Gap>,
+        held: Option<Held>,
         clause: &'static str,
         (reason, owed): (String, bool),
     ) {
@@ -156,14 +178,25 @@ impl Notes {
                 reason,
                 owed,
             };
-            self.withheld.push((gap, open));
+            self.withheld.push((held, open));
         }
     }
 
     /// Takes back what was not judged of a clause for the sake of that gap.
     pub fn take_back(&mut self, clause: &str, gap: Gap) {
-        let withheld = &mut self.withheld;
-        withheld.retain(|(by, it)| it.clause != clause || *by != Some(gap));
+        let is_held = |held: &Option<Held>| held.as_ref().is_some_and(|it| it.by == gap);
+        self.withheld
+            .retain(|(held, it)| it.clause != clause || !is_held(held));
+    }
+
+    /// Finds what was not found for the sake of that gap: there is none.
+    pub fn find_held(&mut self, gap: Gap) {
+        let is_held = |held: &Option<Held>| held.as_ref().is_some_and(|it| it.by == gap);
+        let held = self.withheld.extract_if(.., |(held, _)| is_held(held));
+        let held: Vec<_> = held.filter_map(|(held, _)| held).collect();
+        for Held { finding, .. } in held {
+            self.add(*finding);
+        }
     }
 
     /// What cannot be judged although it looks like a fault.
@@ -184,16 +217,23 @@ impl Notes {
         let Self {
             // What was said already.
             findings: _,
-            withheld: _,
             tied: _,
             counts: _,
             totals: _,
             // What is asked for.
             silent_before: _,
+            withheld,
             unreadable,
             gap,
         } = self;
         memory.value(&(unreadable.is_some(), gap.is_some()));
+        let held = withheld.iter().filter_map(|(held, _)| held.as_ref());
+        let held: Vec<_> = held.map(|it| (it.by.line, &it.finding)).collect();
+        memory.each(held.into_iter(), |memory, (gap, finding)| {
+            memory.line(gap);
+            memory.line(finding.line);
+            memory.value(&finding.clause);
+        });
     }
 
     /// The findings so far, in the order in which they were found.

@@ -102,19 +102,14 @@ impl Resolution {
         });
     }
 
-    /// Judges an event of the open session; `accused` are the calls that were just accused. `concerned` are
-    /// the questions that may be about it, if it is a call.
+    /// Judges an event of the open session. `concerned` are the questions that may be about it, if it is a call.
     pub fn event(
         &mut self,
         event: &Event,
-        accused: Vec<Accused>,
         concerned: &Concerned,
         (confirmations, timeouts): (&Confirmations, &Timeouts),
         notes: &mut Notes,
     ) {
-        for accused in accused {
-            self.accused(accused);
-        }
         match &event.kind {
             EventKind::Invoked { .. } => self.called(event, concerned, confirmations, notes),
             EventKind::Ended(Ending::Completed) => {
@@ -133,24 +128,33 @@ impl Resolution {
         }
     }
 
-    /// Enters a call that was accused.
-    pub fn accused(&mut self, accused: Accused) {
+    /// Enters a call that was accused, in place of the same call as it was taken before.
+    pub fn accused(&mut self, accused: &Accused) {
+        let before = self
+            .calls
+            .iter()
+            .find_map(|(number, it)| (!it.accused && it.line == accused.line).then_some(number));
+        if let Some(number) = before {
+            self.used.release(number);
+            self.calls.remove(number);
+        }
+        let ids = &accused.action.ids;
         let announces = match (accused.unasked, accused.completed) {
             (true, None) => Announces::Any,
             (false, None) => Announces::Own,
-            (_, Some(_)) if accused.ids.tool_call_id.is_some() => Announces::Own,
+            (_, Some(_)) if ids.tool_call_id.is_some() => Announces::Own,
             (_, Some(line)) => Announces::Before(line),
         };
         self.enter(Call {
-            ids: accused.ids,
+            ids: ids.clone(),
             relation: Relation::Unknown,
-            others: accused.others,
+            others: accused.others.clone(),
             line: accused.line,
             moments: (None, None),
             irreversible: true,
             accused: true,
             announces,
-            tool: accused.tool,
+            tool: accused.action.tool.clone(),
         });
     }
 

@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::monitor::Notes;
 use crate::monitor::announced::Announced;
 use crate::monitor::asking;
-use crate::monitor::authorisation::{Authorisation, Concerned};
+use crate::monitor::authorisation::{Accused, Authorisation, Concerned};
 use crate::monitor::checks::Check;
 use crate::monitor::clarifying::{Asked, Clarifications};
 use crate::monitor::clock::Clock;
@@ -205,7 +205,13 @@ impl OpenSession {
             });
             match ran_out {
                 _ if may_wait || open.any(may_run) => {}
-                Some(asked) => notes.add_unless(excuse, forgotten(event, asked)),
+                Some(asked) => {
+                    let unheeded = asked.unheeded(event.sent).filter(|_| excuse.is_none());
+                    notes.add_unless(excuse, forgotten(event, asked));
+                    if let Some(reason) = unheeded {
+                        notes.leave_open("AAEP-6.1-7", event.place.line, reason);
+                    }
+                }
                 None if excuse.is_none() && monitors.replies == Replies::Recorded => {
                     self.judge_still_waiting(event, notes);
                 }
@@ -214,15 +220,14 @@ impl OpenSession {
         }
     }
 
-    /// AAEP-6.1-7: a producer that is not in `awaiting_input` may have gone on with what it was told, or not.
+    /// AAEP-6.1-7: a producer may have gone on with what it was told, or not, whatever state it tells.
     fn leave_unheeded_open(&self, event: &Event, notes: &mut Notes) {
         for asked in self.clarifications.all() {
             let mut waiting = self.states.waiting();
             let unheeded = asked.unheeded(event.sent);
-            // Whoever still waits though the timeout is over is told for that.
-            let mut is_left_open =
-                || asked.status.is_over() || !waiting.any(|it| it == asked.producer);
-            if let Some(reason) = unheeded.filter(|_| is_left_open()) {
+            // Of whoever still waits that is told when the timeout is surely over.
+            let mut is_told = || asked.status.is_over() || !waiting.any(|it| it == asked.producer);
+            if let Some(reason) = unheeded.filter(|_| is_told()) {
                 notes.leave_open("AAEP-6.1-7", event.place.line, reason);
             }
         }
@@ -339,13 +344,16 @@ impl ConfirmationMonitors {
             .authorisation
             .event(event, &concerned, confirmations, notes);
         if self.replies == Replies::Recorded {
-            let call = (&*accused, concerned.relation);
             self.announced
-                .event(event, call, confirmations, resolution, notes);
+                .event(event, &concerned, confirmations, resolution, notes);
+        }
+        self.accused(&accused, notes);
+        if matches!(event.kind, EventKind::Ended(_)) {
+            self.announced
+                .end(event.session, &self.confirmations, notes);
         }
         self.resolution.event(
             event,
-            accused,
             &concerned,
             (&self.confirmations, &self.timeouts),
             notes,
@@ -413,10 +421,32 @@ impl ConfirmationMonitors {
         let unasked = self
             .authorisation
             .asked(event, asked, &self.confirmations, notes);
-        for (action, accused) in unasked {
-            self.announced.enter(accused.line, action);
+        self.accused(&unasked, notes);
+    }
+
+    /// Takes in which calls were accused.
+    fn accused(&mut self, accused: &[Accused], notes: &mut Notes) {
+        for accused in accused {
             self.resolution.accused(accused);
+            if accused.unasked && self.replies == Replies::Recorded {
+                self.announced.unasked(accused, &mut self.resolution, notes);
+            }
         }
+    }
+
+    /// Judges what no question that is still to come can be about: the input ends.
+    pub(super) fn give_up_waiting(&mut self, session: &str, notes: &mut Notes) {
+        self.authorisation
+            .give_up_waiting(session, &self.confirmations, notes);
+    }
+
+    /// Judges what no reply explained, when none will come any more.
+    pub(super) fn give_up(&mut self, session: &str, notes: &mut Notes) {
+        let accused = self
+            .authorisation
+            .give_up(session, &self.confirmations, notes);
+        self.accused(&accused, notes);
+        self.announced.end(session, &self.confirmations, notes);
     }
 
     /// Whether something may have to come of a question that has not come yet.
@@ -454,7 +484,7 @@ impl OpenSession {
             Content::Clarification(_) => Check::Kind,
             Content::Confirmation(Err(clause)) => Check::Schema(clause),
         };
-        self.recorded.confirmations.refuse(reply, check);
+        self.recorded.confirmations.refuse(reply);
         Some(check)
     }
 

@@ -206,14 +206,31 @@ impl Shared {
         }
     }
 
-    /// Takes note that nothing was missing there: the start of the session came behind its first event.
-    pub(super) fn find(&mut self, gap: Gap) {
+    /// Takes note that nothing was missing there: the start of the session came behind its first event, or a number was wrong.
+    pub(super) fn find(&mut self, gap: Gap, event: &Event) {
+        self.skip_less(gap);
+        let is_start = matches!(event.kind, EventKind::Started);
+        for notes in self.all_notes() {
+            if is_start {
+                notes.take_back(rules::SESSION_START.clause, gap);
+            } else {
+                notes.find_held(gap);
+            }
+        }
+    }
+
+    /// Takes note that nothing was missing there, but the order of the events is open.
+    pub(super) fn reorder(&mut self, gap: Gap, order: Gap) {
+        self.skip_less(gap);
+        let reason =
+            format!("{order}; a recording would have to hold finer times, or the order of sending");
+        self.notes.leave_open("AAEP-EV-4", order.line, reason);
+    }
+
+    fn skip_less(&mut self, gap: Gap) {
         if let Shown::Numbers(..) = gap.shown_by {
             self.gaps -= 1;
             self.first_gap = self.first_gap.filter(|_| self.gaps > 0);
-        }
-        for notes in self.all_notes() {
-            notes.take_back(rules::SESSION_START.clause, gap);
         }
     }
 

@@ -11,6 +11,7 @@ AAEP-6.1-3_rejected-and-nothing-more  AAEP-6.1-3 6 violation
 AAEP-6.1-6_asked-again-in-the-same-words  AAEP-6.1-6 5 warning
 AAEP-6.1-6_asked-again-while-open  AAEP-6.1-6 5 violation
 AAEP-6.1-7_nothing-came-of-a-clarification-and-no-replies-recorded  AAEP-6.1-7 5 warning
+AAEP-6.1-7_says-that-nobody-answered-whom-a-valid-reply-had-answered  AAEP-6.1-7 6 violation
 AAEP-6.1-7_timeout-of-a-clarification-never-fires  AAEP-6.1-7 6 warning
 AAEP-6.1-8_clarification-that-nobody-has-answered  AAEP-6.1-8 6 warning
 AAEP-6.1-9_clarification-asked-again-while-open  AAEP-6.1-9 5 warning

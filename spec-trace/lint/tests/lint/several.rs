@@ -103,10 +103,15 @@ impl Stream {
         self.reply(id, decision, json!({}), json!({}))
     }
 
+    /// Its lines, with the end of the session.
+    pub fn ending(self) -> Vec<Value> {
+        let stream = self.event("session.completed", json!({"summary_normal": "Over."}));
+        stream.lines
+    }
+
     /// The end of the session, and the verdict.
     pub fn ends(self) -> LintReport {
-        let stream = self.event("session.completed", json!({"summary_normal": "Over."}));
-        let lines: Vec<String> = stream.lines.iter().map(Value::to_string).collect();
+        let lines: Vec<String> = self.ending().iter().map(Value::to_string).collect();
         let report = lint_bytes(lines.join("\n").as_bytes());
         for finding in report.violations.iter().chain(&report.warnings) {
             note(finding.also.iter().copied().chain([finding.clause]));
@@ -131,7 +136,7 @@ fn changed(mut object: Value, changes: Value) -> Value {
 }
 
 /// A call that nobody was asked about, and the question behind it.
-fn early() -> Stream {
+pub fn early() -> Stream {
     Stream::new()
         .state("idle", "calling_tool")
         .call("call_1", json!({}))
@@ -871,5 +876,205 @@ fn a_question_may_be_withdrawn_behind_the_acceptance_of_another() {
             "AAEP-6.1-3"
         };
         assert_eq!(places(&answered(stream).ends().violations), [(clause, 11)]);
+    }
+}
+
+/// AAEP-6.3.4-1, AAEP-6.3.4-4, AAEP-6.3.4-5, AAEP-6.3.4-6, AAEP-6.3.1-1: a call that runs on a reply which fails several checks breaks each of
+/// them, and no other; where a valid reply follows, none.
+#[test]
+fn each_check_that_a_reply_fails_is_named() {
+    const CHECKS: [&str; 5] = [
+        "AAEP-6.3.4-1",
+        "AAEP-6.3.4-4",
+        "AAEP-6.3.4-5",
+        "AAEP-6.3.4-6",
+        "AAEP-6.3.1-1",
+    ];
+    for failed in 1..1_u32 << CHECKS.len() {
+        let fails = |check: usize| failed & 1 << check != 0;
+        if fails(3) && fails(4) {
+            // A reply of the other kind decides nothing.
+            continue;
+        }
+        let allowed = if fails(3) {
+            ["reject"].as_slice()
+        } else {
+            &["accept", "reject"]
+        };
+        let mut changes = json!({});
+        if fails(0) {
+            changes["extra"] = json!(1);
+        }
+        if fails(1) {
+            changes["timestamp"] = json!("2026-05-24T14:05:00Z");
+        }
+        if fails(4) {
+            changes["type"] = json!("clarification.reply");
+            changes["decision"] = json!(null);
+        }
+        let sender = if fails(2) { "stranger" } else { "known" };
+        let wrapper = json!({"sender": sender});
+        let asked = |stream: Stream| stream.asked("call_1", json!({"allowed_replies": allowed}));
+        let reply =
+            |stream: Stream| stream.reply("call_1", "accept", changes.clone(), wrapper.clone());
+        let early = Stream::new()
+            .state("idle", "calling_tool")
+            .call("call_1", json!({}));
+        let early = reply(asked(early.state("calling_tool", "awaiting_input")));
+        let early = early
+            .completed("call_1", "success")
+            .state("awaiting_input", "thinking");
+        let stream = reply(asked(Stream::new().state("idle", "awaiting_input")));
+        let called = |stream: Stream| {
+            let stream = stream
+                .state("awaiting_input", "calling_tool")
+                .call("call_1", json!({}));
+            stream.completed("call_1", "success").ends()
+        };
+        for (report, line, count) in [(called(stream.clone()), 6, 1), (early.ends(), 7, 2)] {
+            assert_eq!(
+                report.violations.len(),
+                count,
+                "{failed:b} {:?}",
+                report.violations
+            );
+            let found = &report.violations[count - 1];
+            assert_eq!(found.line, line, "{failed:b}");
+            for (check, clause) in CHECKS.into_iter().enumerate() {
+                let named = found.clause == clause || found.also.contains(&clause);
+                // AAEP-REPLY-2: one of the other kind keeps to no schema either.
+                let is_failed = fails(check) || check == 0 && fails(4);
+                assert_eq!(named, is_failed, "{failed:b} {clause} {}", found.message);
+            }
+        }
+        if !fails(3) {
+            let known = json!({"sender": "known"});
+            let report = called(stream.reply("call_1", "accept", json!({}), known));
+            assert_eq!(places(&report.violations), [], "{failed:b}");
+            assert!(
+                report.not_judged.is_empty(),
+                "{failed:b} {:?}",
+                report.not_judged
+            );
+        }
+    }
+}
+
+/// AAEP-6.3.4-1, AAEP-REPLY-5, AAEP-REPLY-11: every complaint of the schema is told.
+#[test]
+fn every_complaint_of_the_schema_is_told() {
+    let changes = json!({"extra": 1, "subscription_id": "nobody"});
+    let stream = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", json!({}));
+    let stream = stream.reply("call_1", "accept", changes, json!({"sender": "known"}));
+    let stream = stream
+        .state("awaiting_input", "calling_tool")
+        .call("call_1", json!({}));
+    let report = stream.completed("call_1", "success").ends();
+    assert_eq!(places(&report.violations), [("AAEP-6.3.4-1", 6)]);
+    for complaint in ["AAEP-REPLY-5", "AAEP-REPLY-11"] {
+        assert!(
+            report.violations[0].message.contains(complaint),
+            "{complaint}"
+        );
+    }
+}
+
+/// AAEP-6.5.5-1, AAEP-6.5.5-2: so is every check that a reply to a clarification fails.
+#[test]
+fn each_check_that_a_response_fails_is_told() {
+    let question = json!({
+        "urgency": "critical", "question": "Which?", "reply_token": "rpl_call1", "timeout_seconds": 60,
+        "accepted_response_kinds": ["numeric"],
+    });
+    let stream = |response: Value, sender: &str| {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        let stream = stream.event("awaiting.clarification", question.clone());
+        let answer = json!({"type": "clarification.reply", "response": response, "decision": null});
+        let stream = stream.reply("call_1", "accept", answer, json!({"sender": sender}));
+        stream.state("awaiting_input", "thinking").ends()
+    };
+    let report = stream(json!("67"), "stranger");
+    for word in ["kind that was not accepted", "does not know"] {
+        assert!(
+            is_open(&report, "AAEP-6.5.5-1", word),
+            "{:?}",
+            report.not_judged
+        );
+    }
+    assert!(stream(json!(67), "known").not_judged.is_empty());
+}
+
+/// AAEP-6.1-7: that a valid reply was dropped is a violation where the producer says so itself, and else left open; nor is it one where the
+/// reply may not have counted, or came when the producer had spoken.
+#[test]
+fn a_producer_that_says_nobody_answered_whom_a_valid_reply_had_answered_is_accused() {
+    let question = json!({
+        "urgency": "critical", "question": "Which?", "reply_token": "rpl_call1", "timeout_seconds": 60,
+        "accepted_response_kinds": ["numeric"],
+    });
+    let says = |outcome: &str| {
+        json!({
+            "from_state": "awaiting_input", "to_state": "thinking",
+            "extensions": {"countersign": {"reply_token": "rpl_call1", "outcome": outcome}},
+        })
+    };
+    let answer = json!({"type": "clarification.reply", "response": 67, "decision": null});
+    let known = || json!({"sender": "known"});
+    for (outcome, before, wrapper, after, accused) in [
+        ("unanswered", 10, known(), 55, true),
+        ("answered", 10, known(), 55, false),
+        ("cancelled", 10, known(), 55, false),
+        ("unanswered", 10, json!({}), 55, false),
+        (
+            "unanswered",
+            10,
+            json!({"sender": "known", "at": null}),
+            55,
+            false,
+        ),
+        (
+            "unanswered",
+            10,
+            json!({"sender": "known", "http_status": 503}),
+            55,
+            false,
+        ),
+        ("unanswered", 10, json!({"sender": "stranger"}), 55, false),
+        ("unanswered", 57, known(), 10, false),
+        ("unanswered", 57, known(), 1, false),
+        ("unanswered", 61, known(), 1, false),
+    ] {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        let stream = stream
+            .event("awaiting.clarification", question.clone())
+            .wait(before);
+        let stream = stream
+            .reply("call_1", "accept", answer.clone(), wrapper.clone())
+            .wait(after);
+        let report = stream.event("state.changed", says(outcome)).ends();
+        let found: Vec<_> = accused.then_some(("AAEP-6.1-7", 5)).into_iter().collect();
+        assert_eq!(
+            places(&report.violations),
+            found,
+            "{outcome} {before} {wrapper} {after}"
+        );
+    }
+    // Who says nothing of it is not accused, and what a recording would have to hold is said.
+    for (answers, waits) in [(true, 10), (true, 70), (false, 70)] {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        let stream = stream.event("awaiting.clarification", question.clone());
+        let token = if answers { "call_1" } else { "call_2" };
+        let report = stream
+            .reply(token, "accept", answer.clone(), known())
+            .wait(waits)
+            .ends();
+        assert_eq!(places(&report.violations), []);
+        assert!(
+            is_open(&report, "AAEP-6.1-7", "outcome"),
+            "{answers} {:?}",
+            report.not_judged
+        );
     }
 }
