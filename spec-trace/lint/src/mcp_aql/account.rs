@@ -87,7 +87,7 @@ impl Call {
 pub enum End {
     /// Its session has ended.
     Session,
-    /// It was given back.
+    /// It was given back, or the log says that it was revoked.
     Revoked,
     /// Something has happened.
     Event,

@@ -1,6 +1,6 @@
 //! The log of 6.4, as far as a transcript shows it.
 
-use super::account::{Call, Token};
+use super::account::{Call, End, Token};
 use super::{Monitor, response, rules};
 use crate::transcript::{Exchange, Fields, Found};
 
@@ -107,6 +107,28 @@ impl Monitor {
             adapters: [Some(&token.call.adapter), Some(&asked)],
         };
         self.is_told(exchange, &told, Some(token), found);
+    }
+
+    /// AQL-5.3-1, AQL-5.3-2: a token may be revoked whenever something asks for it; the log tells which. Where it does not say so of one
+    /// of its own, it may be any token of that operation and adapter.
+    pub(super) fn revoked(&mut self, exchange: &Exchange<'_>) {
+        for entry in entries(exchange, "TOKEN_REVOKED") {
+            if entry.text("outcome").as_deref() != Some("success") {
+                continue;
+            }
+            let names = |it: &Token| it.id.is_some() && it.id == entry.text("token_id");
+            let named = self.account.tokens.values().filter(|it| names(it)).count();
+            if named == 1 {
+                self.account.end(End::Revoked, exchange.line, names);
+                continue;
+            }
+            let (operation, adapter) = (entry.text("operation"), entry.text("adapter_name"));
+            self.account.end(End::Perhaps, exchange.line, |it| {
+                let is_of_call = Some(&it.call.operation) == operation.as_ref()
+                    && Some(&it.call.adapter) == adapter.as_ref();
+                names(it) || is_of_call && (it.id.is_none() || !entry.has("token_id"))
+            });
+        }
     }
 
     /// Whether one of the entries of that event is true; yields the name that it has for the token.

@@ -84,6 +84,7 @@ impl crate::transcript::Monitor for Monitor {
             "restart" => self.restart(exchange),
             _ => runs_unasked(exchange, found),
         }
+        self.revoked(exchange);
     }
 
     fn sessions(&self) -> &BTreeSet<String> {
@@ -285,6 +286,10 @@ impl Monitor {
                 token.end.get_or_insert((End::Perhaps, exchange.line));
             }
             return;
+        }
+        if runs == 0 {
+            // What has ended it may be this very call.
+            self.revoked(exchange);
         }
         let weighed = self.faults(exchange, call, token);
         self.has_one_tolerance(exchange, call, &weighed, runs > 0, found);
@@ -756,7 +761,7 @@ fn is_ended(token: &Token, faults: &mut Vec<Fault>) -> bool {
             });
         }
         Some((End::Revoked, line)) => {
-            let why = format!("it was given back on line {line}");
+            let why = format!("it was revoked on line {line}");
             faults.push(Fault {
                 rule: &rules::REVOKED_TAKEN,
                 code: INVALID,
