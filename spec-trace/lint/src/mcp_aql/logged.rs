@@ -231,6 +231,15 @@ fn entries<'a>(exchange: &'a Exchange<'_>, event: &str) -> Vec<&'a Fields<'a>> {
         .collect()
 }
 
+/// Whether the log says that the token of a call, where it is known, was taken.
+pub(super) fn is_validated(exchange: &Exchange<'_>, token: Option<&Token>) -> bool {
+    let id = token.and_then(|it| it.id.as_deref());
+    entries(exchange, "TOKEN_VALIDATED").iter().any(|entry| {
+        let is_it = id.is_none_or(|id| entry.text("token_id").as_deref() == Some(id));
+        is_it && entry.text("outcome").as_deref() == Some("success")
+    })
+}
+
 /// Whether an entry tells of a token.
 fn is_of_token(entry: &Fields<'_>) -> bool {
     let event = entry.text("event").unwrap_or_default();

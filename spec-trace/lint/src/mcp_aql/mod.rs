@@ -215,11 +215,17 @@ impl Monitor {
         for run in &runs {
             Self::runs_as_called(exchange, &call, &run.fields, found);
         }
-        if call.is_gated() {
-            match &call.token {
-                Some(token) => self.with_token(exchange, &call, token, runs.len(), found),
-                None => self.without_token(exchange, &call, !runs.is_empty(), found),
+        match &call.token {
+            Some(token) if call.is_gated() => {
+                self.with_token(exchange, &call, token, runs.len(), found);
             }
+            Some(token) if !runs.is_empty() => {
+                self.not_needed(exchange, &call, token, runs.len(), found);
+            }
+            None if call.is_gated() => {
+                self.without_token(exchange, &call, !runs.is_empty(), found);
+            }
+            _ => {}
         }
         self.issued(exchange, &call, found);
         self.log_truth(exchange, &call, found);
@@ -302,6 +308,25 @@ impl Monitor {
             if let Some(token) = self.account.tokens.get_mut(token) {
                 token.uses.push(exchange.line);
             }
+        }
+    }
+
+    /// AQL-4.1-3, AQL-5.1-3: a call that needs no token may run with one. The log says whether that was taken; without it, nobody knows.
+    fn not_needed(
+        &mut self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        token: &str,
+        runs: usize,
+        found: &mut Found,
+    ) {
+        let known = self.account.tokens.get(token);
+        if logged::is_validated(exchange, known) {
+            self.with_token(exchange, call, token, runs, found);
+        } else if !self.shows.has("audit")
+            && let Some(token) = self.account.tokens.get_mut(token)
+        {
+            token.end.get_or_insert((End::Perhaps, exchange.line));
         }
     }
 
