@@ -111,7 +111,7 @@ pub struct Token {
     pub end: Option<(End, u64)>,
     /// The parameters that it is bound to, where they are named.
     pub critical: Option<BTreeSet<String>>,
-    /// The least and the greatest tolerance that may count.
+    /// The least and the greatest tolerance that its adapter may have had at its issue.
     pub tolerance: (i64, i64),
     /// What the log has called it since the process began.
     pub id: Option<String>,
@@ -194,6 +194,14 @@ impl Account {
             self.recent.pop_front();
         }
         repeats
+    }
+
+    /// AQL-5.1-7: the least and the greatest tolerance that may count: that of the issue, or that of the check.
+    pub fn tolerance(&self, token: &Token) -> (i64, i64) {
+        let (least, most) = token.tolerance;
+        let now = self.adapters.get(&token.call.adapter);
+        let now = now.map_or(token.tolerance, Adapter::tolerance);
+        (least.min(now.0), most.max(now.1))
     }
 
     /// What the process alone knows is gone with it.

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::report::NotJudged;
 use crate::rules::Rule;
 use crate::transcript::{ENTRY, Exchange, Fields, Found, Shows, differs, leaves, same};
-use account::{Account, Call, End, Token};
+use account::{Account, Adapter, Call, End, Token};
 use entries::Log;
 
 /// What judges a transcript.
@@ -417,7 +417,7 @@ impl Monitor {
         let (Some(expires_at), Some(now)) = (token.expires_at, exchange.now) else {
             return true;
         };
-        let (least, most) = token.tolerance;
+        let (least, most) = self.account.tolerance(token);
         if now > expires_at.saturating_add(most) {
             let why = "it has expired".to_owned();
             faults.push(Fault {
@@ -445,7 +445,9 @@ impl Monitor {
         let Some((token, now)) = token.zip(exchange.now) else {
             return;
         };
-        let is_set = token.tolerance.0 == token.tolerance.1;
+        let adapter = self.account.adapters.get(&token.call.adapter);
+        let is_set = [Some(token.tolerance), adapter.map(Adapter::tolerance)];
+        let is_set = is_set.into_iter().flatten().any(|(least, most)| least == most);
         let late = now.saturating_sub(token.expires_at.unwrap_or(now));
         // The greatest time may count, or the one of the request.
         if is_set || late <= 0 || now < self.account.latest || !weighed.faults.is_empty() {
@@ -626,7 +628,7 @@ impl Monitor {
         let token = call.token.as_ref();
         let token = token.and_then(|token| self.account.tokens.get(token));
         let token = token.filter(|token| token.end.is_none())?;
-        let ends = token.expires_at?.saturating_add(token.tolerance.0);
+        let ends = token.expires_at?.saturating_add(self.account.tolerance(token).0);
         match code {
             USED if token.uses.is_empty() => {
                 Some((&rules::TURNED_AWAY_AS_USED, "that was never used"))
