@@ -447,7 +447,10 @@ impl Monitor {
         };
         let adapter = self.account.adapters.get(&token.call.adapter);
         let is_set = [Some(token.tolerance), adapter.map(Adapter::tolerance)];
-        let is_set = is_set.into_iter().flatten().any(|(least, most)| least == most);
+        let is_set = is_set
+            .into_iter()
+            .flatten()
+            .any(|(least, most)| least == most);
         let late = now.saturating_sub(token.expires_at.unwrap_or(now));
         // The greatest time may count, or the one of the request.
         if is_set || late <= 0 || now < self.account.latest || !weighed.faults.is_empty() {
@@ -628,7 +631,9 @@ impl Monitor {
         let token = call.token.as_ref();
         let token = token.and_then(|token| self.account.tokens.get(token));
         let token = token.filter(|token| token.end.is_none())?;
-        let ends = token.expires_at?.saturating_add(self.account.tolerance(token).0);
+        let ends = token
+            .expires_at?
+            .saturating_add(self.account.tolerance(token).0);
         match code {
             USED if token.uses.is_empty() => {
                 Some((&rules::TURNED_AWAY_AS_USED, "that was never used"))

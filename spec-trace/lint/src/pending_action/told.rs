@@ -190,6 +190,9 @@ impl Monitor {
         if action.told.insert(what.to_owned()) {
             return true;
         }
+        if what == "tool_call" && self.runs_wrongly(step, id) {
+            return false;
+        }
         let rule = if what == "decided" {
             &rules::SETTLED_AGAIN
         } else {

@@ -1,7 +1,8 @@
 //! What runs, and what is in doubt.
 
-use crate::pending_action::account::Phase;
-use crate::pending_action::{Monitor, Step, rules};
+use crate::pending_action::account::{Action, Phase};
+use crate::pending_action::{Monitor, Step, is, rules};
+use crate::rules::Rule;
 use crate::transcript::{Fields, Found, differs};
 
 impl Monitor {
@@ -36,35 +37,7 @@ impl Monitor {
             }
             return;
         }
-        let since = action.since;
-        let may_again = step.exchange.op == "restart"
-            && action.idempotent
-            && action.is_in_flight()
-            && !self.account.has_ended(action);
-        let fault = match (action.phase, action.ran) {
-            (Phase::Allowed, Some(_)) if may_again => None,
-            (Phase::Allowed, Some(line)) => Some((
-                &rules::RUNS_AGAIN,
-                format!("{id:?} runs again; it ran on line {line}"),
-            )),
-            (Phase::Allowed, None) => None,
-            (Phase::Pending, _) => Some((
-                &rules::UNDECIDED,
-                format!("{id:?} runs before it is decided"),
-            )),
-            (Phase::Denied, _) => Some((
-                &rules::DENIED_RUNS,
-                format!("{id:?} runs, which was denied on line {since}"),
-            )),
-            (Phase::Cancelled, _) => Some((
-                &rules::DENIED_RUNS,
-                format!("{id:?} runs, which was taken back on line {since}"),
-            )),
-            (Phase::Expired, _) => Some((
-                &rules::EXPIRED,
-                format!("{id:?} runs, which has expired on line {since}"),
-            )),
-        };
+        let fault = self.why_not(step, &id, action);
         let tool = call.text("tool");
         let is_other_tool = tool.is_some() && action.tool.is_some() && tool != action.tool;
         let proposed = action.arguments.as_deref();
@@ -94,6 +67,60 @@ impl Monitor {
             );
         }
         self.with(&id, |action| action.ran = Some(step.exchange.line));
+    }
+
+    /// PA-1, PA-5, PA-7, PA-8: why a call may not run now.
+    fn why_not(
+        &self,
+        step: &Step<'_>,
+        id: &str,
+        action: &Action,
+    ) -> Option<(&'static Rule, String)> {
+        let since = action.since;
+        let may_again = step.exchange.op == "restart"
+            && action.idempotent
+            && action.is_in_flight()
+            && !self.account.has_ended(action);
+        match (action.phase, action.ran) {
+            (Phase::Allowed, Some(_)) if may_again => None,
+            (Phase::Allowed, Some(line)) => Some((
+                &rules::RUNS_AGAIN,
+                format!("{id:?} runs again; it ran on line {line}"),
+            )),
+            (Phase::Allowed, None) => None,
+            (Phase::Pending, _) => Some((
+                &rules::UNDECIDED,
+                format!("{id:?} runs before it is decided"),
+            )),
+            (Phase::Denied, _) => Some((
+                &rules::DENIED_RUNS,
+                format!("{id:?} runs, which was denied on line {since}"),
+            )),
+            (Phase::Cancelled, _) => Some((
+                &rules::DENIED_RUNS,
+                format!("{id:?} runs, which was taken back on line {since}"),
+            )),
+            (Phase::Expired, _) => Some((
+                &rules::EXPIRED,
+                format!("{id:?} runs, which has expired on line {since}"),
+            )),
+        }
+    }
+
+    /// Whether a call runs in this exchange that may not: that is the fault, and its message in the transcript follows from it.
+    pub(super) fn runs_wrongly(&self, step: &Step<'_>, id: &str) -> bool {
+        let mut outputs = step.exchange.outputs().unwrap_or_default().iter();
+        let is_of_it = |fields: &Fields<'_>| fields.text("action_id").as_deref() == Some(id);
+        let runs = outputs.any(|it| is(it, "perform") && is_of_it(&it.fields));
+        // What is decided behind the message is told in the wrong order.
+        let mut outputs = step.exchange.outputs().unwrap_or_default().iter();
+        let is_decided = outputs.any(|it| {
+            let is_told = it.fields.text("type").as_deref() == Some("decided");
+            is(it, "event") && is_told && is_of_it(&it.fields)
+        });
+        let action = self.account.actions.get(id);
+        runs && is_decided == step.has_seen(id, "decided")
+            && action.is_some_and(|action| self.why_not(step, id, action).is_some())
     }
 
     /// PA-10: behind a restart, what was released and has not come back is in doubt, and nothing else.
