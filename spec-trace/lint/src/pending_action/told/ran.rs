@@ -11,6 +11,7 @@ impl Monitor {
     pub(super) fn perform(&mut self, step: &mut Step<'_>, call: &Fields<'_>, found: &mut Found) {
         let id = call.text("action_id").unwrap_or_default();
         step.seen.insert((id.clone(), "perform".to_owned()));
+        self.may_be_released_unasked(step, &id);
         for rule in [
             &rules::DENIED_RUNS,
             &rules::RUNS_AGAIN,
@@ -112,15 +113,21 @@ impl Monitor {
         let mut outputs = step.exchange.outputs().unwrap_or_default().iter();
         let is_of_it = |fields: &Fields<'_>| fields.text("action_id").as_deref() == Some(id);
         let runs = outputs.any(|it| is(it, "perform") && is_of_it(&it.fields));
-        // What is decided behind the message is told in the wrong order.
-        let mut outputs = step.exchange.outputs().unwrap_or_default().iter();
-        let is_decided = outputs.any(|it| {
-            let is_told = it.fields.text("type").as_deref() == Some("decided");
-            is(it, "event") && is_told && is_of_it(&it.fields)
-        });
         let action = self.account.actions.get(id);
-        runs && is_decided == step.has_seen(id, "decided")
+        runs && !is_yet_decided(step, id)
             && action.is_some_and(|action| self.why_not(step, id, action).is_some())
+    }
+
+    /// PA-1: a call that only reads may be released as it is proposed, with nobody asked.
+    pub(super) fn may_be_released_unasked(&mut self, step: &Step<'_>, id: &str) {
+        let action = self.account.actions.get(id);
+        let is_free = action.is_some_and(|action| {
+            let is_new = action.since == step.exchange.line && step.exchange.op == "propose";
+            action.only_reads && action.phase == Phase::Pending && is_new
+        });
+        if is_free && !is_yet_decided(step, id) {
+            self.settle(id, Phase::Allowed, step.exchange.line);
+        }
     }
 
     /// PA-10: behind a restart, what was released and has not come back is in doubt, and nothing else.
@@ -140,4 +147,15 @@ impl Monitor {
             self.accuse(&rules::UNTRUE, step, &id, message, found);
         }
     }
+}
+
+/// Whether an event `decided` of that action is still to come in this exchange: what is told before it is told in the wrong order.
+fn is_yet_decided(step: &Step<'_>, id: &str) -> bool {
+    let mut outputs = step.exchange.outputs().unwrap_or_default().iter();
+    let is_told = outputs.any(|it| {
+        is(it, "event")
+            && it.fields.text("type").as_deref() == Some("decided")
+            && it.fields.text("action_id").as_deref() == Some(id)
+    });
+    is_told && !step.has_seen(id, "decided")
 }
