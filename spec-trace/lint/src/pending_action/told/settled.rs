@@ -119,7 +119,7 @@ impl Monitor {
                 before.words(),
                 self.account.actions[id].since
             );
-            let rule = if before == Phase::Expired {
+            let rule = if before == Phase::Expired && phase == Phase::Allowed {
                 &rules::EXPIRED
             } else {
                 &rules::SETTLED_AGAIN
