@@ -83,6 +83,10 @@ impl Monitor {
             && action.is_in_flight()
             && !self.account.has_ended(action);
         match (action.phase, action.ran) {
+            _ if action.is_cut => Some((
+                &rules::DENIED_RUNS,
+                format!("{id:?} runs, though it was taken back"),
+            )),
             (Phase::Allowed, Some(_)) if may_again => None,
             (Phase::Allowed, Some(line)) => Some((
                 &rules::RUNS_AGAIN,

@@ -232,7 +232,7 @@ impl Monitor {
         self.settle(id, Phase::Expired, step.exchange.line);
     }
 
-    /// PA-5, PA-10: a question is taken back where that was asked for, or its session ends, and it still pends.
+    /// PA-5, PA-10: a question is taken back where that was asked for, or its session ends, and it still pends or runs.
     pub(super) fn cancelled(
         &mut self,
         step: &Step<'_>,
@@ -245,7 +245,7 @@ impl Monitor {
         let action = &self.account.actions[id];
         let ends =
             step.exchange.op == "end_session" && request.text("session_id") == action.session;
-        let phase = action.phase;
+        let (phase, is_in_flight) = (action.phase, action.is_in_flight());
         let reason = told.text("reason").unwrap_or_default();
         let is_other = [
             ("requested", !step.asks("cancel", id)),
@@ -259,7 +259,7 @@ impl Monitor {
                 format!("{id:?} is told to be taken back, and nobody has asked for that"),
                 found,
             );
-        } else if !matches!(phase, Phase::Pending | Phase::Cancelled) {
+        } else if !matches!(phase, Phase::Pending | Phase::Cancelled) && !is_in_flight {
             let message = format!(
                 "{id:?} is told to be taken back, which is {}",
                 phase.words()
@@ -274,7 +274,12 @@ impl Monitor {
                 found,
             );
         }
-        self.settle(id, Phase::Cancelled, step.exchange.line);
+        // What was released may come back all the same.
+        if is_in_flight {
+            self.with(id, |action| action.is_cut = true);
+        } else {
+            self.settle(id, Phase::Cancelled, step.exchange.line);
+        }
     }
 
     /// PA-2, PA-7: where the text leaves open whether a decision counts, it does everywhere or nowhere.
