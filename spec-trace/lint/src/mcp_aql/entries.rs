@@ -23,10 +23,18 @@ pub const JUDGED: [&Rule; 5] = [
     &rules::REVOKED_TAKEN,
 ];
 
+/// The latest moment that the time of an entry may mean: it may be written in whole seconds.
+fn latest(entry: &Fields<'_>) -> Option<i64> {
+    let is_whole = !entry.text("timestamp")?.contains('.');
+    let rest = if is_whole { 999 } else { 0 };
+    Some(entry.time("timestamp")?.saturating_add(rest))
+}
+
 /// A token, as its entries tell of it.
 #[derive(Debug)]
 struct Told {
     line: u64,
+    /// When it was issued at the latest, in milliseconds.
     at: Option<i64>,
     operation: Option<String>,
     adapter: Option<String>,
@@ -52,7 +60,7 @@ impl Log {
             "TOKEN_ISSUED" if is_success => {
                 let told = Told {
                     line: exchange.line,
-                    at: entry.time("timestamp"),
+                    at: latest(entry),
                     operation: entry.text("operation"),
                     adapter: entry.text("adapter_name"),
                     revoked: None,
