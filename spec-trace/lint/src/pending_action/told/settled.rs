@@ -229,6 +229,13 @@ impl Monitor {
             let message = format!("an expiry of {id:?} is told, which is {}", phase.words());
             self.accuse(&rules::SETTLED_AGAIN, step, id, message, found);
         }
+        // A decision about it is weighed by itself.
+        let decides = step.decision.as_ref().is_some_and(|it| {
+            it.action == id && matches!(it.verdict, Verdict::Open(Some(Doubt::ExpiryBoundary)))
+        });
+        if phase == Phase::Pending && self.account.actions[id].closes_at(now) && !decides {
+            self.is_of_one_mind(step, id, Doubt::ExpiryBoundary, false, found);
+        }
         self.settle(id, Phase::Expired, step.exchange.line);
     }
 
