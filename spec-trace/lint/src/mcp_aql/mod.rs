@@ -93,7 +93,7 @@ impl crate::transcript::Monitor for Monitor {
 
     fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
         if self.log.is_read {
-            return Log::not_judged(found);
+            return self.log.not_judged(found);
         }
         let judged: BTreeSet<&str> = rules::ALL
             .iter()
