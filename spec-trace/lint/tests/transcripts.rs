@@ -36,8 +36,14 @@ const PENDING_ACTION: &[Fault] = &[
     fault("PA-1_proposed-and-not-recorded", 6, Violation),
     fault("PA-1_nonce-of-another-action", 8, Violation),
     fault("PA-1_words-decide", 8, Violation),
+    fault("PA-1_runs-undecided-with-its-call", 8, Violation),
     fault("PA-2_stranger-decides", 8, Warning),
     fault("PA-2_decision-with-another-nonce", 8, Warning),
+    fault(
+        "PA-2_one-counts-at-the-very-moment-and-one-expires",
+        12,
+        Warning,
+    ),
     fault(
         "PA-2_nobody-is-named-and-one-counts-and-one-does-not",
         12,
@@ -58,18 +64,27 @@ const PENDING_ACTION: &[Fault] = &[
     fault("PA-4_result-not-in-the-transcript", 10, Warning),
     fault("PA-4_result-in-the-transcript-otherwise", 10, Warning),
     fault("PA-5_denied-and-runs", 8, Violation),
+    fault("PA-5_denied-and-runs-with-its-call", 8, Violation),
     fault("PA-5_denied-and-nothing-comes-of-it", 8, Violation),
     fault("PA-5_denial-that-allows", 8, Violation),
     fault("PA-5_taken-back-and-nothing-comes-of-it", 8, Violation),
     fault("PA-5_taken-back-and-runs", 10, Violation),
+    fault("PA-5_taken-back-and-runs-with-its-call", 10, Violation),
+    fault(
+        "PA-5_taken-back-while-it-runs-and-runs-again",
+        12,
+        Violation,
+    ),
     fault("PA-5_session-ends-and-the-question-pends-on", 8, Violation),
     fault("PA-5_proposed-in-a-session-that-has-ended", 8, Violation),
     fault("PA-6_denial-not-in-the-transcript", 8, Warning),
     fault("PA-7_expired-and-runs", 10, Violation),
+    fault("PA-7_expired-and-runs-with-its-call", 10, Violation),
     fault("PA-7_allowed-a-moment-too-late", 8, Violation),
     fault("PA-7_allowed-though-told-to-have-expired", 10, Violation),
     fault("PA-8_allowed-again-and-runs-again", 10, Violation),
     fault("PA-8_denied-then-allowed", 10, Violation),
+    fault("PA-8_runs-again-with-its-call", 10, Violation),
     fault("PA-8_runs-again-behind-a-restart", 10, Violation),
     fault("PA-9_label-shows-the-id", 6, Warning),
     fault("PA-9_message-shows-the-arguments", 6, Warning),
@@ -98,10 +113,21 @@ const MCP_AQL: &[Fault] = &[
     fault("AQL-1.2-2_token-without-expiry", 6, Violation),
     fault("AQL-4.1-1_unknown-token-is-taken", 6, Violation),
     fault("AQL-4.1-1_good-token-is-unknown", 8, Violation),
+    fault("AQL-4.1-1_another-token-was-revoked", 10, Violation),
     fault("AQL-5.1-3_expired-token-is-taken", 8, Violation),
+    fault(
+        "AQL-5.1-3_token-is-taken-past-both-tolerances",
+        12,
+        Violation,
+    ),
     fault("AQL-5.1-7_good-token-has-expired", 8, Violation),
     fault("AQL-5.1-7_taken-later-than-one-has-expired", 12, Violation),
     fault("AQL-6.1-1_token-is-taken-twice", 10, Violation),
+    fault(
+        "AQL-6.1-1_token-is-taken-twice-where-none-is-needed",
+        10,
+        Violation,
+    ),
     fault("AQL-6.1-1_token-is-taken-behind-a-restart", 12, Violation),
     fault("AQL-4.1-3_good-token-was-used", 8, Violation),
     fault(
@@ -120,6 +146,7 @@ const MCP_AQL: &[Fault] = &[
         Violation,
     ),
     fault("AQL-5.3-3_token-that-was-given-back-is-taken", 10, Warning),
+    fault("AQL-5.3-3_token-that-the-log-revoked-is-taken", 10, Warning),
     fault(
         "AQL-5.3-2_token-is-taken-after-an-event-of-security",
         10,
@@ -160,6 +187,11 @@ const MCP_AQL: &[Fault] = &[
     fault("AQL-6.3-1_failure-tells-what-the-token-is-for", 8, Warning),
     fault("AQL-5.1-1_expired-at-issue", 6, Violation),
     fault("AQL-5.1-1_token-lives-sixteen-minutes", 6, Violation),
+    fault(
+        "AQL-5.1-1_token-for-what-is-reversible-lives-sixteen-minutes",
+        6,
+        Violation,
+    ),
     fault("AQL-5.1-1_token-lives-longer-than-asked", 6, Violation),
     fault("AQL-6.4-1_entry-without-outcome", 6, Violation),
     fault("AQL-6.4-1_entry-of-another-operation", 8, Violation),
@@ -179,6 +211,11 @@ const ENTRIES: &[Fault] = &[
     fault("AQL-4.1-4_taken-for-another-operation", 2, Violation),
     fault("AQL-4.1-6_taken-by-another-adapter", 2, Violation),
     fault("AQL-5.1-3_taken-after-twenty-minutes", 2, Violation),
+    fault(
+        "AQL-5.1-3_taken-later-than-whole-seconds-allow",
+        2,
+        Violation,
+    ),
     fault("AQL-5.3-3_taken-after-it-was-revoked", 3, Warning),
 ];
 
@@ -224,20 +261,77 @@ fn words(report: &LintReport) -> String {
     format!("{} ({:?})", report.verdict.word(), all)
 }
 
-/// AQL-2.1-1, AQL-7.1-2: what the text leaves free is no fault, though it may look like one.
+/// AQL-2.1-1, AQL-4.1-3, AQL-5.3-2, AQL-7.1-2, PA-1, PA-7: what the text leaves free is no fault, though it may look like one.
 #[test]
 fn what_the_text_leaves_free_is_right() {
-    for name in [
-        "AQL-2.1-1_reversible-operation-is-confirmed",
-        "AQL-7.1-2_revoked-told-by-a-code-of-its-own",
-    ] {
-        let report = lint(&read("mcp-aql", "free", name), None).expect("it is a transcript");
+    let free = [
+        ("mcp-aql", "AQL-2.1-1_reversible-operation-is-confirmed"),
+        ("mcp-aql", "AQL-4.1-3_used-where-none-was-needed"),
+        (
+            "mcp-aql",
+            "AQL-5.3-2_revoked-as-another-adapter-is-configured",
+        ),
+        (
+            "mcp-aql",
+            "AQL-5.3-2_revoked-by-the-call-that-is-turned-away",
+        ),
+        ("mcp-aql", "AQL-7.1-2_revoked-told-by-a-code-of-its-own"),
+        ("pending-action", "PA-1_read-runs-as-it-is-proposed"),
+        ("pending-action", "PA-7_denied-too-late"),
+    ];
+    for (protocol, name) in free {
+        let report = lint(&read(protocol, "free", name), None).expect("it is a transcript");
         assert_eq!(
             told(&report),
             (vec![], vec![], Verdict::Conforming),
-            "{}",
+            "{name}: {}",
             words(&report)
         );
+    }
+}
+
+/// PA-1: a call that does more than read is asked about.
+#[test]
+fn what_does_more_than_read_is_not_released_as_it_is_proposed() {
+    let text = read("pending-action", "free", "PA-1_read-runs-as-it-is-proposed");
+    for effect in ["write", "destructive", "external"] {
+        let other = text.replace(r#""read""#, &format!("{effect:?}"));
+        let report = lint(&other, None).expect("it is a transcript");
+        assert_eq!(places(&report.violations)[0], ("PA-1", 6), "{effect}");
+    }
+}
+
+/// AQL-6.4-1: an entry whose event and outcome do not go together leaves open what was done.
+#[test]
+fn an_entry_that_contradicts_itself_leaves_the_verdict_open() {
+    let name = "AQL-5.1-3_taken-later-than-whole-seconds-allow";
+    let text = read("mcp-aql-entries", "valid", name);
+    let (first, second) = text.split_once('\n').expect("two entries");
+    let failed = |entry: &str| entry.replace("success", "failure");
+    let rejected = |entry: &str| entry.replace("VALIDATED", "REJECTED");
+    for (entries, is_open) in [
+        ([first.to_owned(), second.to_owned()], false),
+        ([first.to_owned(), failed(&rejected(second))], false),
+        ([first.to_owned(), rejected(second)], true),
+        ([first.to_owned(), failed(second)], true),
+        ([failed(first), second.to_owned()], true),
+        ([failed(first), first.to_owned()], false),
+    ] {
+        let text = entries.join("\n");
+        let report = lint(&text, Some(Protocol::McpAql)).expect("it is a log");
+        let expected = if is_open {
+            Verdict::Inconclusive
+        } else {
+            Verdict::Conforming
+        };
+        let mut open = report.not_judged.iter().filter(|it| it.owed);
+        let is_told =
+            open.any(|it| it.clause == "AQL-6.4-1" && it.reason.contains("entry on line 2"));
+        assert_eq!(is_told, is_open, "{text}");
+        if is_open {
+            assert_eq!(report.verdict, expected, "{text}");
+        }
+        assert_eq!(places(&report.violations), [], "{text}");
     }
 }
 

@@ -65,12 +65,13 @@ impl Call {
         self.is_dangerous() || self.is_quota
     }
 
-    /// How long a token for it may live at most, in milliseconds.
-    pub fn longest(&self) -> i64 {
+    /// How long a token for it may live at most, in milliseconds. For what is confirmed though it is not dangerous the text has no
+    /// maximum: the longest that it has counts.
+    pub fn longest(&self, token: &str) -> i64 {
         let minutes = match self.level {
             4 => 5,
-            2 | 3 => 15,
-            _ => 10,
+            0 | 1 if !token.starts_with("conf_") => 10,
+            _ => 15,
         };
         minutes * 60_000
     }
@@ -87,7 +88,7 @@ impl Call {
 pub enum End {
     /// Its session has ended.
     Session,
-    /// It was given back.
+    /// It was given back, or the log says that it was revoked.
     Revoked,
     /// Something has happened.
     Event,
@@ -110,7 +111,7 @@ pub struct Token {
     pub end: Option<(End, u64)>,
     /// The parameters that it is bound to, where they are named.
     pub critical: Option<BTreeSet<String>>,
-    /// The least and the greatest tolerance that may count.
+    /// The least and the greatest tolerance that its adapter may have had at its issue.
     pub tolerance: (i64, i64),
     /// What the log has called it since the process began.
     pub id: Option<String>,
@@ -193,6 +194,14 @@ impl Account {
             self.recent.pop_front();
         }
         repeats
+    }
+
+    /// AQL-5.1-7: the least and the greatest tolerance that may count: that of the issue, or that of the check.
+    pub fn tolerance(&self, token: &Token) -> (i64, i64) {
+        let (least, most) = token.tolerance;
+        let now = self.adapters.get(&token.call.adapter);
+        let now = now.map_or(token.tolerance, Adapter::tolerance);
+        (least.min(now.0), most.max(now.1))
     }
 
     /// What the process alone knows is gone with it.

@@ -3,7 +3,7 @@
 //! The one thing to know: an entry has no parameters, expiry or number of uses. So nothing is said here of a token that is used twice,
 //! and of an expired one only where no token can live that long.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::logged::lacks;
 use super::rules;
@@ -23,10 +23,18 @@ pub const JUDGED: [&Rule; 5] = [
     &rules::REVOKED_TAKEN,
 ];
 
+/// The latest moment that the time of an entry may mean: it may be written in whole seconds.
+fn latest(entry: &Fields<'_>) -> Option<i64> {
+    let is_whole = !entry.text("timestamp")?.contains('.');
+    let rest = if is_whole { 999 } else { 0 };
+    Some(entry.time("timestamp")?.saturating_add(rest))
+}
+
 /// A token, as its entries tell of it.
 #[derive(Debug)]
 struct Told {
     line: u64,
+    /// When it was issued at the latest, in milliseconds.
     at: Option<i64>,
     operation: Option<String>,
     adapter: Option<String>,
@@ -37,6 +45,10 @@ struct Told {
 #[derive(Debug, Default)]
 pub struct Log {
     tokens: BTreeMap<String, Told>,
+    /// Tokens whose issue has failed.
+    not_issued: BTreeSet<String>,
+    /// The first entry whose event and outcome do not go together: its line, and what it says.
+    odd: Option<(u64, &'static str)>,
     /// Whether there was any entry.
     pub is_read: bool,
 }
@@ -48,11 +60,30 @@ impl Log {
             return;
         };
         let is_success = entry.text("outcome").as_deref() == Some("success");
-        match &*entry.text("event").unwrap_or_default() {
-            "TOKEN_ISSUED" if is_success => {
+        let event = entry.text("event").unwrap_or_default();
+        let asks_status = entry.text("operation").as_deref() == Some("introspect");
+        let odd = match &*event {
+            "TOKEN_REJECTED" if is_success => Some("that a token is rejected, with success"),
+            "TOKEN_VALIDATED" if !is_success && !asks_status => {
+                Some("that a token is validated, with failure")
+            }
+            "TOKEN_VALIDATED" if self.not_issued.contains(&id) => {
+                Some("that a token is validated whose issue has failed")
+            }
+            _ => None,
+        };
+        if let Some(odd) = odd {
+            self.odd.get_or_insert((exchange.line, odd));
+        }
+        match &*event {
+            "TOKEN_ISSUED" if !is_success => {
+                self.not_issued.insert(id);
+            }
+            "TOKEN_ISSUED" => {
+                self.not_issued.remove(&id);
                 let told = Told {
                     line: exchange.line,
-                    at: entry.time("timestamp"),
+                    at: latest(entry),
                     operation: entry.text("operation"),
                     adapter: entry.text("adapter_name"),
                     revoked: None,
@@ -65,9 +96,7 @@ impl Log {
                 }
             }
             // The status of a token is told by such an entry, too, and says nothing of a call.
-            "TOKEN_VALIDATED"
-                if is_success && entry.text("operation").as_deref() != Some("introspect") =>
-            {
+            "TOKEN_VALIDATED" if is_success && !asks_status => {
                 self.validated(exchange, &id, entry, found);
             }
             _ => {}
@@ -121,7 +150,7 @@ impl Log {
     }
 
     /// What entries do not show.
-    pub(super) fn not_judged(found: &Found) -> Vec<NotJudged> {
+    pub(super) fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
         let clauses = countersign_clauses::all()
             .iter()
             .filter(|clause| clause.protocol == "mcp-aql");
@@ -132,6 +161,13 @@ impl Log {
                 .to_owned(),
             owed: false,
         });
-        not_judged.collect()
+        let odd = self.odd.map(|(line, odd)| NotJudged {
+            clause: rules::ENTRY_SHAPE.clause,
+            reason: format!(
+                "the entry on line {line} says {odd}: what was done does not show; a transcript holds the call and what came of it"
+            ),
+            owed: true,
+        });
+        not_judged.chain(odd).collect()
     }
 }

@@ -28,7 +28,7 @@ impl Monitor {
             return;
         };
         self.has_form(exchange, call, &name, found);
-        let expires_at = self.expires(exchange, call, &details, found);
+        let expires_at = self.expires(exchange, call, &name, &details, found);
         let request = &exchange.request;
         let adapter = self
             .account
@@ -193,6 +193,7 @@ impl Monitor {
         &self,
         exchange: &Exchange<'_>,
         call: &Call,
+        token: &str,
         details: &Fields<'_>,
         found: &mut Found,
     ) -> Option<i64> {
@@ -212,8 +213,9 @@ impl Monitor {
             .request
             .number("ttl_seconds")
             .and_then(|it| i64::try_from(it).ok());
-        let longest = asked.map_or(call.longest(), |seconds| {
-            call.longest().min(seconds.saturating_mul(1_000))
+        let longest = call.longest(token);
+        let longest = asked.map_or(longest, |seconds| {
+            longest.min(seconds.saturating_mul(1_000))
         });
         if exchange.now.is_some_and(|now| expires_at <= now) {
             let message = "expires_at lies no later than the issue".to_owned();

@@ -1,6 +1,6 @@
 //! The log of 6.4, as far as a transcript shows it.
 
-use super::account::{Call, Token};
+use super::account::{Call, End, Token};
 use super::{Monitor, response, rules};
 use crate::transcript::{Exchange, Fields, Found};
 
@@ -109,6 +109,28 @@ impl Monitor {
         self.is_told(exchange, &told, Some(token), found);
     }
 
+    /// AQL-5.3-1, AQL-5.3-2: a token may be revoked whenever something asks for it; the log tells which. Where it does not say so of one
+    /// of its own, it may be any token of that operation and adapter.
+    pub(super) fn revoked(&mut self, exchange: &Exchange<'_>) {
+        for entry in entries(exchange, "TOKEN_REVOKED") {
+            if entry.text("outcome").as_deref() != Some("success") {
+                continue;
+            }
+            let names = |it: &Token| it.id.is_some() && it.id == entry.text("token_id");
+            let named = self.account.tokens.values().filter(|it| names(it)).count();
+            if named == 1 {
+                self.account.end(End::Revoked, exchange.line, names);
+                continue;
+            }
+            let (operation, adapter) = (entry.text("operation"), entry.text("adapter_name"));
+            self.account.end(End::Perhaps, exchange.line, |it| {
+                let is_of_call = Some(&it.call.operation) == operation.as_ref()
+                    && Some(&it.call.adapter) == adapter.as_ref();
+                names(it) || is_of_call && (it.id.is_none() || !entry.has("token_id"))
+            });
+        }
+    }
+
     /// Whether one of the entries of that event is true; yields the name that it has for the token.
     fn is_told(
         &self,
@@ -207,6 +229,15 @@ fn entries<'a>(exchange: &'a Exchange<'_>, event: &str) -> Vec<&'a Fields<'a>> {
     entries
         .filter(|it| of_event(it) && lacks(it).is_none())
         .collect()
+}
+
+/// Whether the log says that the token of a call, where it is known, was taken.
+pub(super) fn is_validated(exchange: &Exchange<'_>, token: Option<&Token>) -> bool {
+    let id = token.and_then(|it| it.id.as_deref());
+    entries(exchange, "TOKEN_VALIDATED").iter().any(|entry| {
+        let is_it = id.is_none_or(|id| entry.text("token_id").as_deref() == Some(id));
+        is_it && entry.text("outcome").as_deref() == Some("success")
+    })
 }
 
 /// Whether an entry tells of a token.

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::report::NotJudged;
 use crate::rules::Rule;
 use crate::transcript::{ENTRY, Exchange, Fields, Found, Shows, differs, leaves, same};
-use account::{Account, Call, End, Token};
+use account::{Account, Adapter, Call, End, Token};
 use entries::Log;
 
 /// What judges a transcript.
@@ -84,6 +84,7 @@ impl crate::transcript::Monitor for Monitor {
             "restart" => self.restart(exchange),
             _ => runs_unasked(exchange, found),
         }
+        self.revoked(exchange);
     }
 
     fn sessions(&self) -> &BTreeSet<String> {
@@ -92,7 +93,7 @@ impl crate::transcript::Monitor for Monitor {
 
     fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
         if self.log.is_read {
-            return Log::not_judged(found);
+            return self.log.not_judged(found);
         }
         let judged: BTreeSet<&str> = rules::ALL
             .iter()
@@ -214,11 +215,17 @@ impl Monitor {
         for run in &runs {
             Self::runs_as_called(exchange, &call, &run.fields, found);
         }
-        if call.is_gated() {
-            match &call.token {
-                Some(token) => self.with_token(exchange, &call, token, runs.len(), found),
-                None => self.without_token(exchange, &call, !runs.is_empty(), found),
+        match &call.token {
+            Some(token) if call.is_gated() => {
+                self.with_token(exchange, &call, token, runs.len(), found);
             }
+            Some(token) if !runs.is_empty() => {
+                self.not_needed(exchange, &call, token, runs.len(), found);
+            }
+            None if call.is_gated() => {
+                self.without_token(exchange, &call, !runs.is_empty(), found);
+            }
+            _ => {}
         }
         self.issued(exchange, &call, found);
         self.log_truth(exchange, &call, found);
@@ -286,6 +293,10 @@ impl Monitor {
             }
             return;
         }
+        if runs == 0 {
+            // What has ended it may be this very call.
+            self.revoked(exchange);
+        }
         let weighed = self.faults(exchange, call, token);
         self.has_one_tolerance(exchange, call, &weighed, runs > 0, found);
         if runs == 0 {
@@ -297,6 +308,25 @@ impl Monitor {
             if let Some(token) = self.account.tokens.get_mut(token) {
                 token.uses.push(exchange.line);
             }
+        }
+    }
+
+    /// AQL-4.1-3, AQL-5.1-3: a call that needs no token may run with one. The log says whether that was taken; without it, nobody knows.
+    fn not_needed(
+        &mut self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        token: &str,
+        runs: usize,
+        found: &mut Found,
+    ) {
+        let known = self.account.tokens.get(token);
+        if logged::is_validated(exchange, known) {
+            self.with_token(exchange, call, token, runs, found);
+        } else if !self.shows.has("audit")
+            && let Some(token) = self.account.tokens.get_mut(token)
+        {
+            token.end.get_or_insert((End::Perhaps, exchange.line));
         }
     }
 
@@ -387,7 +417,7 @@ impl Monitor {
         let (Some(expires_at), Some(now)) = (token.expires_at, exchange.now) else {
             return true;
         };
-        let (least, most) = token.tolerance;
+        let (least, most) = self.account.tolerance(token);
         if now > expires_at.saturating_add(most) {
             let why = "it has expired".to_owned();
             faults.push(Fault {
@@ -415,7 +445,12 @@ impl Monitor {
         let Some((token, now)) = token.zip(exchange.now) else {
             return;
         };
-        let is_set = token.tolerance.0 == token.tolerance.1;
+        let adapter = self.account.adapters.get(&token.call.adapter);
+        let is_set = [Some(token.tolerance), adapter.map(Adapter::tolerance)];
+        let is_set = is_set
+            .into_iter()
+            .flatten()
+            .any(|(least, most)| least == most);
         let late = now.saturating_sub(token.expires_at.unwrap_or(now));
         // The greatest time may count, or the one of the request.
         if is_set || late <= 0 || now < self.account.latest || !weighed.faults.is_empty() {
@@ -596,7 +631,9 @@ impl Monitor {
         let token = call.token.as_ref();
         let token = token.and_then(|token| self.account.tokens.get(token));
         let token = token.filter(|token| token.end.is_none())?;
-        let ends = token.expires_at?.saturating_add(token.tolerance.0);
+        let ends = token
+            .expires_at?
+            .saturating_add(self.account.tolerance(token).0);
         match code {
             USED if token.uses.is_empty() => {
                 Some((&rules::TURNED_AWAY_AS_USED, "that was never used"))
@@ -756,7 +793,7 @@ fn is_ended(token: &Token, faults: &mut Vec<Fault>) -> bool {
             });
         }
         Some((End::Revoked, line)) => {
-            let why = format!("it was given back on line {line}");
+            let why = format!("it was revoked on line {line}");
             faults.push(Fault {
                 rule: &rules::REVOKED_TAKEN,
                 code: INVALID,

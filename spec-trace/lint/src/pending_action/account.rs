@@ -56,6 +56,8 @@ pub struct Action {
     pub ran: Option<u64>,
     /// Whether somebody has reported how it came out.
     pub is_finished: bool,
+    /// Whether it was taken back after it was released.
+    pub is_cut: bool,
     /// Whether an older state was handed back behind it: what it was then, nobody knows.
     pub is_forgotten: bool,
 }
@@ -83,6 +85,7 @@ impl Action {
             told: BTreeSet::new(),
             ran: None,
             is_finished: false,
+            is_cut: false,
             is_forgotten: false,
         }
     }

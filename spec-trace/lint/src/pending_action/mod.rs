@@ -244,11 +244,16 @@ impl Monitor {
         if entitled == Some(false) {
             return Verdict::Ignored(&rules::NOT_ENTITLED, "who decides may not decide");
         }
-        if action.phase == Phase::Expired {
+        if action.phase == Phase::Expired && allows {
             return Verdict::Ignored(&rules::EXPIRED, "it has expired");
         }
         if action.phase != Phase::Pending {
             return Verdict::Ignored(&rules::SETTLED_AGAIN, "it was settled before");
+        }
+        // Nothing runs by a denial, whenever it comes.
+        let is_late = action.is_overdue(self.account.now) || action.closes_at(self.account.now);
+        if !allows && is_late {
+            return Verdict::Open(None);
         }
         if action.is_overdue(self.account.now) {
             return Verdict::Ignored(&rules::EXPIRED, "the question had closed");

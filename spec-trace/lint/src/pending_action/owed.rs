@@ -123,7 +123,8 @@ impl Monitor {
         if !step.in_flight.contains(&id) {
             return;
         }
-        if !step.has_seen(&id, "executed") && !step.has_seen(&id, "not_run") {
+        let is_cut = self.account.actions.get(&id).is_some_and(|it| it.is_cut);
+        if !is_cut && !step.has_seen(&id, "executed") && !step.has_seen(&id, "not_run") {
             self.accuse(
                 &rules::NOT_TOLD,
                 step,
@@ -132,7 +133,7 @@ impl Monitor {
                 found,
             );
         }
-        if !step.has_seen(&id, "tool_result") {
+        if !is_cut && !step.has_seen(&id, "tool_result") {
             self.accuse(
                 &rules::RESULT_NOT_APPENDED,
                 step,
@@ -208,7 +209,8 @@ impl Monitor {
             return;
         }
         for id in &step.in_flight {
-            if !step.has_seen(id, "in_doubt") && !step.has_seen(id, "perform") {
+            let is_cut = self.account.actions[id].is_cut;
+            if !is_cut && !step.has_seen(id, "in_doubt") && !step.has_seen(id, "perform") {
                 self.accuse(
                     &rules::NOT_TOLD,
                     step,

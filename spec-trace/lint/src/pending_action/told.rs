@@ -97,6 +97,7 @@ impl Monitor {
         match &*what {
             "confirmation_request" => return self.asks_the_user(step, message, found),
             "user_message" => return self.was_said(step, message, found),
+            "tool_call" => self.may_be_released_unasked(step, &id),
             _ => {}
         }
         if self.is_unknown(step, &id, &what, found) || !self.is_told_once(step, &id, &what, found) {
@@ -189,6 +190,9 @@ impl Monitor {
         found.touch(&rules::TOLD_TWICE);
         if action.told.insert(what.to_owned()) {
             return true;
+        }
+        if what == "tool_call" && self.runs_wrongly(step, id) {
+            return false;
         }
         let rule = if what == "decided" {
             &rules::SETTLED_AGAIN

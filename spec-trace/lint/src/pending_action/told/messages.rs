@@ -16,6 +16,9 @@ impl Monitor {
         found: &mut Found,
     ) {
         found.touch(&rules::CALL_NOT_APPENDED);
+        if self.runs_wrongly(step, id) {
+            return;
+        }
         let action = &self.account.actions[id];
         if action.phase != Phase::Allowed && self.shows.has("event") {
             let message = format!(

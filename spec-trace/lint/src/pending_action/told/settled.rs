@@ -119,7 +119,7 @@ impl Monitor {
                 before.words(),
                 self.account.actions[id].since
             );
-            let rule = if before == Phase::Expired {
+            let rule = if before == Phase::Expired && phase == Phase::Allowed {
                 &rules::EXPIRED
             } else {
                 &rules::SETTLED_AGAIN
@@ -229,10 +229,17 @@ impl Monitor {
             let message = format!("an expiry of {id:?} is told, which is {}", phase.words());
             self.accuse(&rules::SETTLED_AGAIN, step, id, message, found);
         }
+        // A decision about it is weighed by itself.
+        let decides = step.decision.as_ref().is_some_and(|it| {
+            it.action == id && matches!(it.verdict, Verdict::Open(Some(Doubt::ExpiryBoundary)))
+        });
+        if phase == Phase::Pending && self.account.actions[id].closes_at(now) && !decides {
+            self.is_of_one_mind(step, id, Doubt::ExpiryBoundary, false, found);
+        }
         self.settle(id, Phase::Expired, step.exchange.line);
     }
 
-    /// PA-5, PA-10: a question is taken back where that was asked for, or its session ends, and it still pends.
+    /// PA-5, PA-10: a question is taken back where that was asked for, or its session ends, and it still pends or runs.
     pub(super) fn cancelled(
         &mut self,
         step: &Step<'_>,
@@ -245,7 +252,7 @@ impl Monitor {
         let action = &self.account.actions[id];
         let ends =
             step.exchange.op == "end_session" && request.text("session_id") == action.session;
-        let phase = action.phase;
+        let (phase, is_in_flight) = (action.phase, action.is_in_flight());
         let reason = told.text("reason").unwrap_or_default();
         let is_other = [
             ("requested", !step.asks("cancel", id)),
@@ -259,7 +266,7 @@ impl Monitor {
                 format!("{id:?} is told to be taken back, and nobody has asked for that"),
                 found,
             );
-        } else if !matches!(phase, Phase::Pending | Phase::Cancelled) {
+        } else if !matches!(phase, Phase::Pending | Phase::Cancelled) && !is_in_flight {
             let message = format!(
                 "{id:?} is told to be taken back, which is {}",
                 phase.words()
@@ -274,7 +281,12 @@ impl Monitor {
                 found,
             );
         }
-        self.settle(id, Phase::Cancelled, step.exchange.line);
+        // What was released may come back all the same.
+        if is_in_flight {
+            self.with(id, |action| action.is_cut = true);
+        } else {
+            self.settle(id, Phase::Cancelled, step.exchange.line);
+        }
     }
 
     /// PA-2, PA-7: where the text leaves open whether a decision counts, it does everywhere or nowhere.
