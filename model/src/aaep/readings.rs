@@ -139,6 +139,8 @@ pub enum SessionEndTells {
 pub enum SessionEndCompletes {
     /// `session.completed` and `session.errored`; of a cancelled session nothing more is owed.
     UnlessCancelled,
+    /// `session.completed` alone; of a session that is cancelled or has failed nothing more is owed.
+    OnlyCompleted,
     /// All three.
     Always,
     /// None: whatever is open stays so.
@@ -549,6 +551,10 @@ pub static PLACES: [Place; 19] = [
                 set: |reading| {
                     reading.session_end_completes = SessionEndCompletes::UnlessCancelled;
                 },
+            },
+            Choice {
+                value: "only-completed",
+                set: |reading| reading.session_end_completes = SessionEndCompletes::OnlyCompleted,
             },
             Choice {
                 value: "always",

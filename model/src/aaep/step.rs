@@ -479,6 +479,7 @@ impl StepSoFar<'_> {
     pub(super) fn completes_at(&self, outcome: SessionOutcome) -> bool {
         match self.model.reading.session_end_completes {
             SessionEndCompletes::UnlessCancelled => outcome != SessionOutcome::Cancelled,
+            SessionEndCompletes::OnlyCompleted => outcome == SessionOutcome::Completed,
             SessionEndCompletes::Always => true,
             SessionEndCompletes::Never => false,
         }

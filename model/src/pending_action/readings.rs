@@ -102,7 +102,7 @@ pub static PLACES: [Place; 5] = [
                 set: |reading| reading.read_effect = ReadEffect::Runs,
             },
         ],
-        why: "Which calls are proposed is the policy of the loop; whoever proposes one wants it asked about.",
+        why: "Which calls are proposed is the policy of the loop; whoever proposes one wants it asked about. PA-13 asks above all about calls with an effect, so no guarantee is stated of one that only reads: each is kept either way.",
     },
     Place {
         name: "expiry-boundary",

@@ -81,6 +81,10 @@ fn what_a_session_leaves_open_at_its_end_tells_aaep_a_3_1() {
     assert_eq!(allowed_by_both(always), [Some((5, true)), None]);
     assert_eq!(shortest(never), [Some((6, true)), None]);
     assert_eq!(allowed_by_both(never), [None, Some((6, true))]);
+    // It has failed.
+    let completed = "session-end-completes=only-completed";
+    assert_eq!(shortest(completed), [Some((6, true)), None]);
+    assert_eq!(allowed_by_both(completed), [None, Some((6, true))]);
 }
 
 /// AAEP-6.1-1: the agent changes what it has asked about, and it is accepted. Whoever never changes it cannot be told apart.

@@ -266,12 +266,12 @@ impl Look<'_> {
     }
 
     /// Whether, by the reading, an end of this kind owes the completion of what is open.
-    pub(super) const fn end_owes_completions(&self, outcome: Outcome) -> bool {
-        match (self.reading.session_end_completes, outcome) {
-            (SessionEndCompletes::Never, _)
-            | (SessionEndCompletes::UnlessCancelled, Outcome::Cancelled) => false,
-            (SessionEndCompletes::Always, _)
-            | (SessionEndCompletes::UnlessCancelled, Outcome::Completed | Outcome::Errored) => true,
+    pub(super) fn end_owes_completions(&self, outcome: Outcome) -> bool {
+        match self.reading.session_end_completes {
+            SessionEndCompletes::UnlessCancelled => outcome != Outcome::Cancelled,
+            SessionEndCompletes::OnlyCompleted => outcome == Outcome::Completed,
+            SessionEndCompletes::Always => true,
+            SessionEndCompletes::Never => false,
         }
     }
 
