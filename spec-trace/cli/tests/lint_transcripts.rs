@@ -255,9 +255,20 @@ fn what_does_not_fit_a_transcript_is_said() {
         let (status, text) = command(&[&[transcript], arguments].concat());
         assert!(status == Some(2) && text.contains(word), "{text}");
     }
+    for transcript in [
+        transcript,
+        "mcp-aql-entries/invalid/AQL-4.1-4_taken-for-another-operation.jsonl",
+    ] {
+        let (status, text) = command(&["--follow", transcript]);
+        let is_told =
+            text.contains("--follow judges streams of AAEP alone") && !text.contains("AAEP-EV-1");
+        assert!(status == Some(2) && is_told, "{text}");
+    }
     assert_eq!(command(&[transcript, "--session", "s1"]).0, Some(0));
     let (status, text) = command(&[transcript, "--session", "nope"]);
     assert!(status == Some(3) && text.contains("nope"), "{text}");
+    let used = "mcp-aql/invalid/AQL-6.1-1_token-is-taken-twice.jsonl";
+    assert_eq!(command(&[used, "--session", "nope"]).0, Some(3));
     let folder = tempfile::tempdir().expect("a folder");
     let part = folder.path().join("part.jsonl");
     let whole = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/transcripts/");
