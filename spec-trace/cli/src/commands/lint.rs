@@ -306,6 +306,13 @@ fn judge(
         }
         let name = source.name();
         if let Some(columns) = columns {
+            if let Some(greeted) = Recorded::greeted(opened.start()) {
+                let name = greeted.name();
+                let error = format!(
+                    "it is a transcript of {name}, and the mapping has a table [row], which is for rows"
+                );
+                return Err(unreadable(source, error));
+            }
             return judge_rows(opened, columns, &name, args.strict, &selection)
                 .map_err(|error| unreadable(source, error.to_string()));
         }

@@ -68,9 +68,12 @@ fn judge(
         return Err(NoRows(why));
     }
     let not_judged = table.not_judged(columns);
+    // What is of no session is told with one that there is.
+    let is_about = selection.is_about(&table.sessions);
     let (violations, warnings) = table
         .findings
         .into_iter()
+        .filter(|_| is_about)
         .partition(|finding| strict || finding.weight == Weight::Violation);
     let mut report = LintReport {
         file: file.to_owned(),
