@@ -563,9 +563,10 @@ impl<'a> Table<'a> {
         let closed = now.closed.zip(before.has_run);
         let closed = closed.or_else(|| before.closed.zip(now.has_run));
         if let (Some(((state, closed), ran)), None) = (closed, &fault) {
-            let rule = match state {
-                State::Expired => &rules::EXPIRED,
-                _ => &rules::DENIED_RUNS,
+            let rule = if state == State::Expired {
+                &rules::EXPIRED
+            } else {
+                &rules::DENIED_RUNS
             };
             let (state, what) = (state.name(), "before anybody had decided");
             let message =
