@@ -133,8 +133,8 @@ fn bash_completes_commands_and_formats() {
         ("countersign clauses AAEP-6.3.4-4", "AAEP-6.3.4-4"),
         ("countersign clauses --protocol p", "pending-action"),
         (
-            "countersign check aaep --without AQL-5.4-",
-            "AQL-5.4-1 AQL-5.4-2 AQL-5.4-3 AQL-5.4-4",
+            "countersign check pending-action --without PA-1",
+            "PA-1 PA-10 PA-11 PA-12 PA-13 PA-14",
         ),
         ("countersign worth aaep --guarantee PA-14", "PA-14"),
         (

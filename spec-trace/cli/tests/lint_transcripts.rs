@@ -255,9 +255,20 @@ fn what_does_not_fit_a_transcript_is_said() {
         let (status, text) = command(&[&[transcript], arguments].concat());
         assert!(status == Some(2) && text.contains(word), "{text}");
     }
+    for transcript in [
+        transcript,
+        "mcp-aql-entries/invalid/AQL-4.1-4_taken-for-another-operation.jsonl",
+    ] {
+        let (status, text) = command(&["--follow", transcript]);
+        let is_told =
+            text.contains("--follow judges streams of AAEP alone") && !text.contains("AAEP-EV-1");
+        assert!(status == Some(2) && is_told, "{text}");
+    }
     assert_eq!(command(&[transcript, "--session", "s1"]).0, Some(0));
     let (status, text) = command(&[transcript, "--session", "nope"]);
     assert!(status == Some(3) && text.contains("nope"), "{text}");
+    let used = "mcp-aql/invalid/AQL-6.1-1_token-is-taken-twice.jsonl";
+    assert_eq!(command(&[used, "--session", "nope"]).0, Some(3));
     let folder = tempfile::tempdir().expect("a folder");
     let part = folder.path().join("part.jsonl");
     let whole = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/transcripts/");
@@ -268,4 +279,50 @@ fn what_does_not_fit_a_transcript_is_said() {
     let (status, text) = command(&[part]);
     assert!(status == Some(2) && text.contains("--protocol"), "{text}");
     assert_eq!(command(&[part, "--protocol", "pending-action"]).0, Some(3));
+}
+
+/// AQL-1.3-1: a call that is answered and cannot be read is not passed over in silence.
+#[test]
+fn a_call_that_cannot_be_read_leaves_the_verdict_open() {
+    let name = "mcp-aql/valid/AQL-6.1-1_token-is-taken-twice.jsonl";
+    assert_eq!(command(&[name]).0, Some(0));
+    let whole = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/transcripts/");
+    let whole = std::fs::read_to_string(format!("{whole}{name}")).expect("a transcript");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("a.jsonl");
+    let text = whole.replace("\"danger_level\":\"destructive\"", "\"danger_level\":{}");
+    std::fs::write(&file, text).expect("a file");
+    let (status, text) = command(&[file.to_str().expect("a plain path")]);
+    assert!(
+        status == Some(3) && text.contains("the call that is answered on line"),
+        "{text}"
+    );
+}
+
+/// What is given as something else than it is, is told how to be read.
+#[test]
+fn a_transcript_that_is_given_as_something_else_is_named() {
+    let mapping = "pending-action-rows/mapping.toml";
+    let transcript = "pending-action/valid/PA-8_denied-then-allowed.jsonl";
+    let (status, text) = command(&[transcript, "--mapping", mapping]);
+    assert!(
+        status == Some(2) && text.contains("it is a transcript of pending-action"),
+        "{text}"
+    );
+    let whole = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/transcripts/");
+    let whole = std::fs::read_to_string(format!("{whole}{transcript}")).expect("a transcript");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("container.log");
+    let lines = whole.lines().map(|line| {
+        let line = serde_json::json!({"log": format!("{line}\n"), "stream": "stdout", "time": "2026-05-24T14:22:20Z"});
+        format!("{line}\n")
+    });
+    std::fs::write(&file, lines.collect::<String>()).expect("a file");
+    let file = file.to_str().expect("a plain path");
+    let (status, text) = command(&[file]);
+    assert!(
+        status == Some(2) && text.contains("say --protocol pending-action"),
+        "{text}"
+    );
+    assert_eq!(command(&[file, "--protocol", "pending-action"]).0, Some(0));
 }

@@ -61,8 +61,16 @@ impl Protocol {
         })
     }
 
+    /// The protocol that the greeting names with which this begins.
+    pub fn greeted(start: &[u8]) -> Option<Self> {
+        let hello = values(start).next()?;
+        let is_hello = hello.get("op").and_then(Value::as_str) == Some("hello");
+        let named = hello.get("protocol").and_then(Value::as_str);
+        Self::named(named.filter(|_| is_hello)?).ok()
+    }
+
     /// Whether what begins like this has requests or responses of the driver protocol in it, of whatever protocol.
-    pub(crate) fn is_transcript(start: &[u8]) -> bool {
+    pub fn is_transcript(start: &[u8]) -> bool {
         let is_line = |value: &Value| {
             let has = |name: &str| value.get(name).is_some();
             has("id") && (has("op") || has("outputs")) || has("op") && has("now")

@@ -36,6 +36,12 @@ impl Selection {
             || session.is_none_or(|session| self.sessions.iter().any(|wanted| wanted == session))
     }
 
+    /// Whether all sessions are asked about, or one of these.
+    pub fn is_about(&self, sessions: &BTreeSet<String>) -> bool {
+        let mut asked = self.sessions.iter();
+        self.sessions.is_empty() || asked.any(|it| sessions.contains(it))
+    }
+
     /// Whether the record was sent in the time that is asked about.
     pub fn reaches(&self, record: &Record) -> bool {
         let sent = match record {

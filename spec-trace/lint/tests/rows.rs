@@ -21,7 +21,7 @@ mod recording;
 use recording::note;
 
 /// A file, the row at which it is accused, and how.
-const FAULTS: [(&str, u64, Weight); 21] = [
+const FAULTS: [(&str, u64, Weight); 26] = [
     ("PA-1_ran-and-nobody-decided", 2, Violation),
     ("PA-1_ran-before-the-decision", 2, Violation),
     ("PA-1_id-of-another-call", 2, Violation),
@@ -30,6 +30,19 @@ const FAULTS: [(&str, u64, Weight); 21] = [
     ("PA-3_ran-with-other-arguments", 2, Violation),
     ("PA-3_edited-arguments-ran", 2, Violation),
     ("PA-3_other-arguments-approved", 2, Violation),
+    ("PA-3_versions-of-other-arguments", 3, Violation),
+    (
+        "PA-5_withdrawn-in-one-version-and-ran-in-another",
+        3,
+        Violation,
+    ),
+    (
+        "PA-7_expired-in-one-version-and-ran-in-another",
+        3,
+        Violation,
+    ),
+    ("PA-8_ran-twice-as-a-float", 2, Violation),
+    ("PA-9_label-shows-the-arguments", 2, Warning),
     ("PA-5_denied-and-ran", 2, Violation),
     ("PA-5_denied-and-says-done", 2, Violation),
     ("PA-5_withdrawn-and-ran", 2, Violation),
@@ -337,4 +350,130 @@ fn rows_are_selected_by_session_and_time() {
         (later.verdict, places(&later.violations)),
         (Verdict::Inconclusive, vec![])
     );
+}
+
+/// A row of its own; what `change` holds stands instead of what is right.
+fn changed(change: &Value) -> LintReport {
+    let mut row = json!({
+        "action_id": "act_1", "effect": "write", "arguments": {"ids": [3]}, "status": "done", "decision": "allow",
+        "decided_by": "ana", "created_at": "2026-05-24T14:20:00Z", "expires_at": "2026-05-24T14:20:30Z",
+        "decided_at": "2026-05-24T14:20:10Z",
+        "run": {"started_at": "2026-05-24T14:20:11Z", "count": 1},
+    });
+    for (name, value) in change.as_object().expect("columns") {
+        row[name] = value.clone();
+    }
+    lint(&row.to_string())
+}
+
+/// PA-8: a number of runs is whole, however it is written; what is none leaves the verdict open.
+#[test]
+fn a_number_of_runs_is_read_in_each_way_of_writing_it() {
+    let with = |count: &str| {
+        let row = r#"{"action_id":"a","status":"done","run":{"count":COUNT}}"#;
+        lint(&row.replace("COUNT", count))
+    };
+    for count in ["2", "\"2\"", "2.0", "1e3", "18446744073709551616", "1e30"] {
+        let report = with(count);
+        assert_eq!(places(&report.violations), [("PA-8", 1)], "{count}");
+    }
+    for count in ["1", "1.0", "\"1\"", "null"] {
+        assert_eq!(with(count).verdict, Verdict::Conforming, "{count}");
+    }
+    for count in ["-1", "1.5", "true", "[2]", "\"often\""] {
+        let report = with(count);
+        let found = (report.verdict, places(&report.violations));
+        assert_eq!(found, (Verdict::Inconclusive, vec![]), "{count}");
+        assert!(words(&report).contains("`executions` on line 1 is"));
+    }
+}
+
+/// PA-1, PA-7, PA-10: what contradicts itself, and what is no word, accuses nobody and leaves the verdict open.
+#[test]
+fn what_nobody_can_tell_leaves_the_verdict_open() {
+    assert_eq!(changed(&json!({})).verdict, Verdict::Conforming);
+    let ran = |started: Value, count: u64| json!({"started_at": started, "count": count});
+    let late = "2026-05-24T14:20:31Z";
+    let undecided =
+        json!({"effect": "boom", "decision": null, "decided_by": null, "decided_at": null});
+    for (change, clause, said) in [
+        (
+            json!({"status": "denied", "run": null}),
+            "PA-10",
+            "`decision` that it was allowed",
+        ),
+        (
+            json!({"run": ran(json!("2026-05-24T14:20:11Z"), 0)}),
+            "PA-10",
+            "`executions` is 0",
+        ),
+        (
+            json!({"run": ran(Value::Null, 1)}),
+            "PA-10",
+            "`executed_at` is null",
+        ),
+        (
+            json!({"decided_at": late, "run": ran(json!(late), 1)}),
+            "PA-7",
+            "by no more than their last digit",
+        ),
+        (
+            json!({"effect": "boom"}),
+            "PA-1",
+            "`effect` on line 1 is \"boom\"",
+        ),
+        (undecided, "PA-1", "`effect` on line 1 is \"boom\""),
+        (json!({"status": ["done"]}), "PA-1", "`status` on line 1 is"),
+        (
+            json!({"created_at": {}}),
+            "PA-1",
+            "`created_at` on line 1 is \"{}\"",
+        ),
+    ] {
+        let report = changed(&change);
+        let found = (report.verdict, places(&report.violations));
+        assert_eq!(found, (Verdict::Inconclusive, vec![]), "{change}");
+        let mut open = report.not_judged.iter().filter(|it| it.owed);
+        assert!(
+            open.any(|it| it.clause == clause && it.reason.contains(said)),
+            "{change} {}",
+            words(&report)
+        );
+    }
+}
+
+/// PA-1, PA-10: a call that ran in time and undecided is told as both, whatever the row says of its expiry.
+#[test]
+fn a_row_that_expired_and_ran_undecided_is_accused_of_both() {
+    let expired = json!({"status": "expired"});
+    assert_eq!(places(&changed(&expired).violations), [("PA-10", 1)]);
+    let undecided =
+        json!({"status": "expired", "decision": null, "decided_by": null, "decided_at": null});
+    assert_eq!(
+        places(&changed(&undecided).violations),
+        [("PA-10", 1), ("PA-1", 1)]
+    );
+}
+
+/// PA-3: versions may differ in their arguments as long as nothing is allowed, and in how they write them.
+#[test]
+fn versions_of_an_action_run_with_the_arguments_of_all_of_them() {
+    let version = |arguments: Value, status: &str| {
+        json!({"action_id": "a", "arguments": arguments, "status": status}).to_string()
+    };
+    let lines = |rows: &[String]| lint(&rows.join("\n"));
+    let pending = [
+        version(json!([3]), "pending"),
+        version(json!([9]), "pending"),
+    ];
+    assert_eq!(places(&lines(&pending).violations), []);
+    let written = [
+        version(json!("[3]"), "pending"),
+        version(json!([3]), "done"),
+    ];
+    assert_eq!(places(&lines(&written).violations), []);
+    for status in ["done", "allowed"] {
+        let third = [&pending[..], &[version(json!([3]), status)]].concat();
+        assert_eq!(places(&lines(&third).violations), [("PA-3", 3)]);
+    }
 }

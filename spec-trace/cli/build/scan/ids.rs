@@ -44,8 +44,8 @@ fn id_at_start(text: &str) -> Option<&str> {
     let id = text[..end].trim_end_matches(['.', '-']);
     let has_a_digit = id.contains(|character: char| character.is_ascii_digit());
     let own = id.get(family.len()..).unwrap_or_default();
-    // A finding on the text is named by its number behind an F.
-    let number = own.strip_prefix('F').unwrap_or_default();
+    // A finding on the text is named by its number behind an F, or an E where it is editorial.
+    let number = own.strip_prefix(['F', 'E']).unwrap_or_default();
     let is_finding = !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
     (has_a_digit && !own.is_empty() && !is_finding)
         .then(|| &text[..id.len() + drawn_together(&text[id.len()..])])
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn other_words_are_no_ids() {
         assert_eq!(
-            found("AAEP-FACTS.md MCP-AQL-1 AAEP AQL- PA-RISC XPA-1 aaep-6-1 AAEP-F12 PA-F1."),
+            found("AAEP-FACTS.md MCP-AQL-1 AAEP AQL- PA-RISC XPA-1 aaep-6-1 AAEP-F12 PA-F1 PA-E1."),
             [""; 0]
         );
     }

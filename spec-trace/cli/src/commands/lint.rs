@@ -52,7 +52,7 @@ response on each line; of MCP-AQL, entries of its log (6.4); of pending actions,
 whose columns the table [row] of a mapping names. The greeting tells the protocol, or --protocol.
 spec-trace/docs/TRANSCRIPTS.md has the clauses that each form shows; the others are listed as not
 judged. --session, --since, --only, --strict and the baselines hold of them, too; what is said here
-of replies does not.
+of replies does not. --follow is for streams of AAEP alone.
 
 A reply in a stream counts as received, from a sender that the transport knows and on an open
 subscription: a stream shows neither. What rests on that alone is not judged, unless its record says
@@ -306,6 +306,13 @@ fn judge(
         }
         let name = source.name();
         if let Some(columns) = columns {
+            if let Some(greeted) = Recorded::greeted(opened.start()) {
+                let name = greeted.name();
+                let error = format!(
+                    "it is a transcript of {name}, and the mapping has a table [row], which is for rows"
+                );
+                return Err(unreadable(source, error));
+            }
             return judge_rows(opened, columns, &name, args.strict, &selection)
                 .map_err(|error| unreadable(source, error.to_string()));
         }

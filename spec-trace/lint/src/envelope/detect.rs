@@ -178,6 +178,15 @@ impl NoMessage {
                 .map(|(line, fault)| format!("; first of all, on line {line}, {fault}"))
                 .unwrap_or_default(),
         };
+        let is_in = |it: &[u8]| memmem::find(start, it).is_some();
+        let others = Protocol::ALL.map(Protocol::name).into_iter().skip(1);
+        let other = match others.into_iter().find(|it| is_in(it.as_bytes())) {
+            None if is_in(b"TOKEN_") => Some(Protocol::McpAql.name()),
+            other => other,
+        };
+        let hint = other.map_or(hint.clone(), |name| {
+            format!("{hint}; if messages of {name} stand within it, say --protocol {name}")
+        });
         let names = Envelope::ALL.map(|(name, _)| name).join(", ");
         Self(format!(
             "{hint}. Say --from NAME ({names}) if it is one of these, or --message POINTER if the messages stand within JSON"

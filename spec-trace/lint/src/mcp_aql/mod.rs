@@ -12,9 +12,12 @@ pub mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::protocol::Protocol;
 use crate::report::NotJudged;
 use crate::rules::Rule;
-use crate::transcript::{ENTRY, Exchange, Fields, Found, Shows, differs, leaves, same};
+use crate::transcript::{
+    ENTRY, Exchange, Fields, Found, Shows, differs, first_clause, leaves, same,
+};
 use account::{Account, Adapter, Call, End, Token};
 use entries::Log;
 
@@ -29,6 +32,8 @@ pub struct Monitor {
     /// The first token that was taken past its expiry and the tolerance that there is where nobody sets one: how many
     /// milliseconds after its expiry, and on which line. Nobody set one, but the settings may.
     late: Option<(i64, u64)>,
+    /// The line of the first call that was answered and cannot be read, and how many there are.
+    unread: Option<(u64, u64)>,
     log: Log,
 }
 
@@ -117,6 +122,15 @@ impl crate::transcript::Monitor for Monitor {
             }
         });
         let mut not_judged: Vec<_> = not_judged.collect();
+        if let Some((line, count)) = self.unread {
+            not_judged.push(NotJudged {
+                clause: first_clause(Protocol::McpAql),
+                reason: format!(
+                    "the call that is answered on line {line} is not judged ({count} such): it has no `operation`, `params` or `danger_level` that can be read"
+                ),
+                owed: true,
+            });
+        }
         if let Some((late, line)) = self.late {
             not_judged.push(NotJudged {
                 clause: rules::EXPIRED_TAKEN.clause,
@@ -205,6 +219,7 @@ impl Monitor {
 
     fn call(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
         let Some(call) = Call::of(&exchange.request) else {
+            self.unread.get_or_insert((exchange.place.line, 0)).1 += 1;
             return;
         };
         let outputs = exchange.outputs().unwrap_or_default();

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use countersign_clauses as clause;
 
 pub use row::{Cell, Columns};
-use row::{Moment, Row, State};
+use row::{Effect, Moment, Row, State};
 
 use crate::envelope::Opened;
 use crate::finding::Finding;
@@ -68,9 +68,12 @@ fn judge(
         return Err(NoRows(why));
     }
     let not_judged = table.not_judged(columns);
+    // What is of no session is told with one that there is.
+    let is_about = selection.is_about(&table.sessions);
     let (violations, warnings) = table
         .findings
         .into_iter()
+        .filter(|_| is_about)
         .partition(|finding| strict || finding.weight == Weight::Violation);
     let mut report = LintReport {
         file: file.to_owned(),
@@ -99,6 +102,60 @@ struct Known {
     end: Option<(State, u64)>,
     /// When it ran, and on which line.
     ran: Option<(Moment, u64)>,
+    /// On which line it has run.
+    has_run: Option<u64>,
+    /// On which line it had expired or was taken back before anybody had decided.
+    closed: Option<(State, u64)>,
+    /// The arguments that were proposed, each with its first line.
+    proposed: Vec<(String, u64)>,
+}
+
+impl Known {
+    fn of(row: &Row, line: u64) -> Self {
+        let [proposed, ..] = &row.arguments;
+        let closed = row
+            .status
+            .filter(|it| [State::Expired, State::Cancelled].contains(it))
+            .filter(|_| row.is_undecided() && !row.has_run() && !row.may_only_read());
+        Self {
+            line,
+            tool: row.tool.clone(),
+            end: row.end().map(|it| (it, line)),
+            ran: row.times.executed.map(|it| (it, line)),
+            has_run: row.has_run().then_some(line),
+            closed: closed.map(|it| (it, line)),
+            proposed: proposed
+                .raw()
+                .map(|it| (it.to_owned(), line))
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    /// Takes what another version of the row says besides.
+    fn add(&mut self, other: Self) {
+        self.end = self.end.or(other.end);
+        self.ran = self.ran.or(other.ran);
+        self.has_run = self.has_run.or(other.has_run);
+        self.closed = self.closed.or(other.closed);
+        for (proposed, line) in other.proposed {
+            if self.proposed.iter().all(|(it, _)| differs(it, &proposed)) {
+                self.proposed.push((proposed, line));
+            }
+        }
+    }
+
+    /// PA-3: the line on which other arguments were proposed than in the other version, of an action that was allowed or ran in either.
+    fn otherwise(&self, other: &Self) -> Option<(u64, &'static Rule)> {
+        let (here, _) = self.proposed.first()?;
+        let mut others = other.proposed.iter();
+        let (_, line) = others.find(|(it, _)| differs(here, it))?;
+        let is_allowed = |it: &Self| matches!(it.end, Some((State::Allowed, _)));
+        if self.has_run.or(other.has_run).is_some() {
+            return Some((*line, &rules::RUNS_OTHERWISE));
+        }
+        (is_allowed(self) || is_allowed(other)).then_some((*line, &rules::APPROVED_OTHERWISE))
+    }
 }
 
 /// Rows that are being read.
@@ -114,6 +171,8 @@ struct Table<'a> {
     seen: BTreeSet<&'static str>,
     /// What is in a row, and has no meaning: the columns, with the line and what stands there first.
     unread: BTreeMap<&'static str, (u64, String, u64)>,
+    /// What the times or words of a row leave open: the clause, with what is open first, and in how many rows.
+    doubts: BTreeMap<&'static str, (String, u64)>,
     /// The first row without an id.
     nameless: Option<u64>,
     reached: bool,
@@ -137,6 +196,7 @@ impl<'a> Table<'a> {
             touched: BTreeSet::new(),
             seen: BTreeSet::new(),
             unread: BTreeMap::new(),
+            doubts: BTreeMap::new(),
             nameless: None,
             reached: false,
         }
@@ -221,6 +281,7 @@ impl<'a> Table<'a> {
         self.with_other_arguments(at);
         self.in_order(at);
         self.label(at);
+        self.doubtful(at);
         self.known_before(at);
         let is_then = self.selection.since.is_none_or(|since| {
             let times = row.times;
@@ -281,7 +342,7 @@ impl<'a> Table<'a> {
                 self.accuse(&rules::DENIED_RUNS, at, message);
             }
             // What was allowed first may have been cut short.
-            Some(State::Cancelled) if row.is_undecided() && !row.only_reads() => {
+            Some(State::Cancelled) if row.is_undecided() && !row.may_only_read() => {
                 let message = format!("{name} was taken back, nobody allowed it, and it ran");
                 self.accuse(&rules::DENIED_RUNS, at, message);
             }
@@ -289,6 +350,10 @@ impl<'a> Table<'a> {
                 let message =
                     format!("status of {name} is that it has expired, and it ran in time");
                 self.accuse(&rules::UNTRUE, at, message);
+                if row.is_undecided() && row.was_asked() {
+                    let message = format!("{name} ran, and nobody has decided");
+                    self.accuse(&rules::UNDECIDED, at, message);
+                }
             }
             Some(State::Expired) => {
                 let message = format!("{name} has expired, and ran");
@@ -302,7 +367,7 @@ impl<'a> Table<'a> {
                 let message = format!("{name} ran, and nobody has decided");
                 self.accuse(&rules::UNDECIDED, at, message);
             }
-            _ if times.before(|it| [it.executed, it.decided]) && !row.only_reads() => {
+            _ if times.before(|it| [it.executed, it.decided]) && !row.may_only_read() => {
                 let message = format!("{name} ran before it was decided");
                 self.accuse(&rules::UNDECIDED, at, message);
             }
@@ -313,8 +378,11 @@ impl<'a> Table<'a> {
             _ => {}
         }
         if row.executions.is_some_and(|count| count > 1) {
-            let count = row.executions.unwrap_or_default();
-            self.accuse(&rules::RUNS_AGAIN, at, format!("{name} ran {count} times"));
+            let times = match row.executions {
+                Some(count) if count < u64::MAX => format!("{count} times"),
+                _ => "more than once".to_owned(),
+            };
+            self.accuse(&rules::RUNS_AGAIN, at, format!("{name} ran {times}"));
         }
     }
 
@@ -386,17 +454,62 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// PA-9: what the user sees need not tell the id.
-    fn label(&mut self, at: &At<'_>) {
-        let (Some(label), Some(id)) = (&at.row.label, &at.row.id) else {
-            return;
-        };
-        if id.len() < TELLING {
+    /// PA-7, PA-10: what is said of a row that nobody can be accused of, and that is not right as it stands.
+    fn doubtful(&mut self, at: &At<'_>) {
+        let row = at.row;
+        let (name, line, times) = (row.name(), at.line, row.times);
+        let is_asked = |selection: &Selection| selection.wants(row.session.as_deref());
+        if !is_asked(self.selection) {
             return;
         }
-        self.touch(&rules::LABEL_TELLS);
-        if label.contains(&**id) {
+        let mut doubt = |clause, what: String| {
+            self.doubts.entry(clause).or_insert((what, 0)).1 += 1;
+        };
+        if let (Some(decided), Some(expires), true) =
+            (times.decided, times.expires, row.was_allowed())
+            && decided.may_be_after(expires)
+        {
+            let what = format!(
+                "`decided_at` of {name} on line {line} is later than `expires_at` by no more than their last digit: \
+                 only times with more digits would show it"
+            );
+            doubt(rules::EXPIRED.clause, what);
+        }
+        let is_executed = row.status == Some(State::Executed);
+        let allows = [Some(State::Allowed), Some(State::Executed)];
+        let what = if row.status == Some(State::Denied) && allows.contains(&row.decision) {
+            "`status` is that it was denied, and `decision` that it was allowed"
+        } else if is_executed && row.executions == Some(0) {
+            "`status` is that it ran, and `executions` is 0"
+        } else if is_executed && row.executed.is_null() {
+            "`status` is that it ran, and `executed_at` is null"
+        } else {
+            return;
+        };
+        let what = format!("of {name} on line {line}, {what}: which of them is so does not show");
+        doubt(rules::UNTRUE.clause, what);
+    }
+
+    /// PA-9: what the user sees need not tell the id, nor the arguments.
+    fn label(&mut self, at: &At<'_>) {
+        let Some(label) = &at.row.label else {
+            return;
+        };
+        let id = at.row.id.as_ref().filter(|id| id.len() >= TELLING);
+        let is_structure = |it: &String| it.starts_with(['{', '[']) && it.len() >= TELLING;
+        let [proposed, ..] = &at.row.arguments;
+        let proposed = proposed
+            .written()
+            .map(|it| compact(&it))
+            .filter(is_structure);
+        if id.is_some() || proposed.is_some() {
+            self.touch(&rules::LABEL_TELLS);
+        }
+        if let Some(id) = id.filter(|id| label.contains(&***id)) {
             let message = format!("label shows {id:?} to the user");
+            self.accuse(&rules::LABEL_TELLS, at, message);
+        } else if proposed.is_some_and(|it| compact(label).contains(&it)) {
+            let message = format!("label of {} shows its arguments to the user", at.row.name());
             self.accuse(&rules::LABEL_TELLS, at, message);
         }
     }
@@ -407,17 +520,11 @@ impl<'a> Table<'a> {
         let Some(id) = row.id.clone() else {
             return;
         };
-        let (end, name) = (row.end(), row.name());
-        if end.is_some() {
+        let name = row.name();
+        let now = Known::of(row, at.line);
+        if now.end.is_some() {
             self.touch(&rules::DECIDED_AGAIN);
         }
-        let ran = row.times.executed.map(|it| (it, at.line));
-        let now = Known {
-            line: at.line,
-            tool: row.tool.clone(),
-            end: end.map(|it| (it, at.line)),
-            ran,
-        };
         let key = (row.session.clone(), id);
         let Some(before) = self.known.get_mut(&key) else {
             self.known.insert(key, now);
@@ -432,6 +539,15 @@ impl<'a> Table<'a> {
                 before.line
             );
             fault = Some((&rules::NAME_AGAIN, message));
+        } else if let Some((line, rule)) = now.otherwise(before) {
+            let has_run = if now.has_run.or(before.has_run).is_some() {
+                "ran"
+            } else {
+                "was allowed"
+            };
+            let message =
+                format!("{name} {has_run}, and was proposed with other arguments on line {line}");
+            fault = Some((rule, message));
         } else if let (Some((ran, _)), Some((other, line))) = (now.ran, before.ran)
             && ran.differs(other)
         {
@@ -444,8 +560,20 @@ impl<'a> Table<'a> {
             let message = format!("{name} is {end}, and on line {line} it is {other}");
             fault = Some((&rules::DECIDED_AGAIN, message));
         }
-        before.end = before.end.or(now.end);
-        before.ran = before.ran.or(now.ran);
+        let closed = now.closed.zip(before.has_run);
+        let closed = closed.or_else(|| before.closed.zip(now.has_run));
+        if let (Some(((state, closed), ran)), None) = (closed, &fault) {
+            let rule = if state == State::Expired {
+                &rules::EXPIRED
+            } else {
+                &rules::DENIED_RUNS
+            };
+            let (state, what) = (state.name(), "before anybody had decided");
+            let message =
+                format!("{name} is {state} on line {closed}, {what}, and ran on line {ran}");
+            fault = Some((rule, message));
+        }
+        before.add(now);
         if let Some((rule, message)) = fault {
             self.touch(rule);
             self.accuse(rule, at, message);
@@ -496,10 +624,15 @@ impl<'a> Table<'a> {
         for (column, (line, written, count)) in &self.unread {
             let reason = format!(
                 "`{column}` on line {line} is {written:?}, which has no meaning here ({count} of {} rows): \
-                 [row.words] of the mapping gives words one, and times are RFC 3339 or numbers",
+                 [row.words] of the mapping gives words of `status` and `decision` one, times are RFC 3339 or numbers, \
+                 and `executions` is a whole number",
                 self.rows
             );
             all.push(open(first, reason, true));
+        }
+        for (clause, (what, count)) in &self.doubts {
+            let reason = format!("{what} ({count} of {} rows)", self.rows);
+            all.push(open(clause, reason, true));
         }
         if let Some(line) = self.nameless {
             let reason = format!("the row on line {line} has no id");
@@ -530,8 +663,13 @@ impl<'a> Table<'a> {
     }
 }
 
-/// So many characters tell an id from a number that a label may hold by chance.
+/// So many characters tell an id, or arguments, from what a label may hold by chance.
 const TELLING: usize = 6;
+
+/// A text without what is blank in it.
+fn compact(text: &str) -> String {
+    text.split_whitespace().collect()
+}
 
 impl Row {
     fn name(&self) -> String {
@@ -565,14 +703,16 @@ impl Row {
 
     /// Whether it shows that there was a question. A call that only reads may run unasked.
     fn was_asked(&self) -> bool {
-        match self.effect.as_deref() {
-            Some("write" | "destructive" | "external") => true,
-            Some(_) | None => self.times.expires.is_some() && !self.only_reads(),
+        match self.effect {
+            Some(Effect::Acts) => true,
+            Some(Effect::Read | Effect::Unread) => false,
+            None => self.times.expires.is_some(),
         }
     }
 
-    fn only_reads(&self) -> bool {
-        self.effect.as_deref() == Some("read")
+    /// Whether the call only reads, or does what a word without a meaning says.
+    fn may_only_read(&self) -> bool {
+        matches!(self.effect, Some(Effect::Read | Effect::Unread))
     }
 
     /// What was decided, if anything was. What was allowed may be taken back or expire in another version of the row.

@@ -112,6 +112,11 @@ impl Cell {
         let is_plain = !raw.starts_with(['{', '[', '"']);
         text(raw).or_else(|| is_plain.then(|| raw.to_owned()))
     }
+
+    /// The value as text, and what is no text as it is written.
+    pub fn written(&self) -> Option<String> {
+        self.text().or_else(|| self.raw().map(str::to_owned))
+    }
 }
 
 /// Numbers below these are seconds, milliseconds and microseconds since 1970.
@@ -174,10 +179,40 @@ impl Moment {
         self.is_before(other) || other.is_before(self)
     }
 
+    /// Whether it is later as it is written, and may all the same have been at the same time.
+    pub fn may_be_after(self, other: Self) -> bool {
+        self.has_zone == other.has_zone && self.at > other.at && !other.is_before(self)
+    }
+
     /// Whether it was at that time or later, as it is written.
     pub fn reaches(self, since: Timestamp) -> bool {
         self.at >= since.microseconds()
     }
+}
+
+/// What a call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads.
+    Read,
+    /// It writes, destroys, or acts on others.
+    Acts,
+    /// A word that has no meaning stands there.
+    Unread,
+}
+
+/// A whole number of runs, however it is written. What is more than fits is the most that does.
+fn count(text: &str) -> Option<u64> {
+    let number = text.parse::<f64>().ok();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is whole, none below zero, and a cast stays within bounds"
+    )]
+    let number = number
+        .filter(|it| *it >= 0.0 && it.fract() == 0.0)
+        .map(|it| it as u64);
+    text.parse().ok().or(number)
 }
 
 /// A row.
@@ -191,8 +226,8 @@ pub struct Row {
     pub agent: Option<String>,
     /// The tool.
     pub tool: Option<String>,
-    /// What the call does: `read`, `write`, `destructive`, `external`.
-    pub effect: Option<String>,
+    /// What the call does.
+    pub effect: Option<Effect>,
     /// What the user sees.
     pub label: Option<String>,
     /// The arguments: as proposed, as approved, and with which it ran.
@@ -279,7 +314,7 @@ impl Columns {
         let mut unread = Vec::new();
         let mut take = |name| cells.remove(name).unwrap_or(Cell::Absent);
         let mut state = |name, cell: &Cell| {
-            let word = cell.text()?;
+            let word = cell.written()?;
             let own = self.words.get(&word).copied();
             let state = own.or_else(|| State::named(&word.to_ascii_lowercase()));
             if state.is_none() {
@@ -290,7 +325,7 @@ impl Columns {
         let (status, decision) = (take("status"), take("decision"));
         let (status, meant) = (state("status", &status), state("decision", &decision));
         let mut time = |name, cell: &Cell| {
-            let written = cell.text()?;
+            let written = cell.written()?;
             let time = Moment::parse(&written);
             if time.is_none() {
                 unread.push((name, written));
@@ -304,6 +339,23 @@ impl Columns {
             decided: time("decided_at", &decided_at),
             executed: time("executed_at", &executed),
         };
+        let effect = take("effect")
+            .written()
+            .map(|word| match &*word.to_ascii_lowercase() {
+                "read" => Effect::Read,
+                "write" | "destructive" | "external" => Effect::Acts,
+                _ => {
+                    unread.push(("effect", word));
+                    Effect::Unread
+                }
+            });
+        let executions = take("executions").written().and_then(|written| {
+            let executions = count(&written);
+            if executions.is_none() {
+                unread.push(("executions", written));
+            }
+            executions
+        });
         let decider = take("decider");
         let deciders = take("deciders");
         let deciders = deciders.raw().and_then(|raw| {
@@ -318,7 +370,7 @@ impl Columns {
             session: text(take("session")),
             agent: text(take("agent")),
             tool: text(take("tool")),
-            effect: text(take("effect")),
+            effect,
             label: text(take("label")),
             arguments: ["arguments", "approved_arguments", "executed_arguments"].map(&mut take),
             status,
@@ -327,7 +379,7 @@ impl Columns {
             decided: [decision, decided_at, decider],
             deciders,
             times,
-            executions: text(take("executions")).and_then(|it| it.parse().ok()),
+            executions,
             executed,
             unread,
         })

@@ -70,7 +70,10 @@ pub const ASKS_FOR: [(&str, &str); 8] = [
         "`expires_at` with `decided_at`, or an action that expired, with `executed_at` or `executions`",
     ),
     ("PA-8", "an action that was decided"),
-    ("PA-9", "`label`, and an id of six characters or more"),
+    (
+        "PA-9",
+        "`label`, and an id of six characters or more or `arguments` that are an object or array of as many",
+    ),
     (
         "PA-10",
         "`created_at` with `decided_at` or `executed_at`, or an action that pends, with `executed_at` or `executions`",

@@ -269,7 +269,9 @@ fn judge(
         damage,
     };
     report.fingerprint();
-    let wanted = |finding: &Finding| selection.wants(finding.session.as_deref());
+    // What is of no session is told with one that there is.
+    let is_about = selection.is_about(monitor.sessions());
+    let wanted = |finding: &Finding| is_about && selection.wants(finding.session.as_deref());
     report.violations.retain(wanted);
     report.warnings.retain(wanted);
     // Where no request is of that time or later, nothing was judged in it.
@@ -289,7 +291,7 @@ fn judge(
 }
 
 /// A clause for what is said of all of them.
-fn first_clause(protocol: Protocol) -> &'static str {
+pub(crate) fn first_clause(protocol: Protocol) -> &'static str {
     let mut clauses = clause::all().iter();
     let first = clauses.find(|clause| clause.protocol == protocol.name());
     first.map_or("", |clause| clause.id.as_str())
@@ -501,7 +503,7 @@ enum Stop {
 }
 
 /// What is said of a line that is neither of the two.
-const UNKNOWN: &str = "it is neither a request (`op`) nor a response (`outputs`, `unsupported`, `error`, or to `hello` `supports`, `shows`, `name`)";
+const UNKNOWN: &str = "it is neither a request (`op`) nor a response (`outputs`, `unsupported`, `error`, or to `hello` `supports`, `shows`, `name`), nor an entry of the log of MCP-AQL (`event` TOKEN_…)";
 
 /// Whether it is an entry of the log of MCP-AQL 6.4 that stands by itself.
 fn is_entry(fields: &Fields<'_>) -> bool {

@@ -72,6 +72,11 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
             length => start.extend_from_slice(&buffer[..length]),
         }
     }
+    if let Some(what) = other_protocol(&start, args, &how) {
+        return Err(miette::miette!(
+            "{name}: --follow judges streams of AAEP alone, and this is {what}; without --follow it is judged when it is whole"
+        ));
+    }
     if let Err(what) = by_line(&start, &how) {
         return Err(miette::miette!(
             "{name}: --follow reads a stream line by line (JSON Lines, server-sent events, container logs, CloudEvents on lines, \
@@ -92,6 +97,20 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         teller.other(start, reader, &how).wrap_err_with(cannot)?
     };
     Ok(teller.finish(report))
+}
+
+/// What begins like this, if it is told by its content to be no stream of AAEP.
+fn other_protocol(start: &[u8], args: &Args, how: &How) -> Option<String> {
+    if args.protocol.is_some() || how.from.is_some() || how.mapping.is_some() {
+        return None;
+    }
+    match Recorded::of_transcript(start) {
+        Some(Recorded::Aaep) => None,
+        Some(protocol) => Some(format!("a recording of {}", protocol.name())),
+        None => {
+            Recorded::is_transcript(start).then(|| "requests and responses of a driver".to_owned())
+        }
+    }
 }
 
 /// Whether this tells the envelope: a line does, and of an answer with its headers the first data.
