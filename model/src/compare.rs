@@ -64,12 +64,10 @@ pub fn apart<T: Modelled>(
     mut progress: impl FnMut(usize),
 ) -> Compared {
     let (leader, other) = (leader.literal(), other.literal());
-    let compared = Search::new(&leader, &other, false).go(limit, &mut progress);
-    // What may come out besides depends on the reading alone.
-    if compared.difference.is_some() || leader.reading == other.reading {
+    let (compared, besides) = searched([&leader, &other, &other], limit, &mut progress);
+    let Some(besides) = besides else {
         return compared;
-    }
-    let besides = Search::new(&leader, &other, true).go(limit, &mut progress);
+    };
     Compared {
         allowed: compared.allowed.filter(|_| besides.difference.is_none()),
         ..besides
@@ -95,17 +93,33 @@ pub fn apart_by_each<T: Modelled>(
     }
     let by_it = |it: Departure| {
         let with_it = without(&leader, &other, &it).literal();
-        let mut search = Search::new(&leader, &with_it, false);
-        search.whole = &other;
-        let mut compared = search.go(limit, &mut progress);
-        if compared.difference.is_none() && leader.reading != with_it.reading {
-            let mut search = Search::new(&leader, &with_it, true);
-            search.whole = &other;
-            compared = search.go(limit, &mut progress);
-        }
-        (it, compared)
+        let (compared, besides) = searched([&leader, &with_it, &other], limit, &mut progress);
+        (it, besides.unwrap_or(compared))
     };
     rest.into_iter().map(by_it).collect()
+}
+
+/// The search by what has to come out and, where that finds nothing, the one by what may come out besides, which depends on the reading
+/// alone: of the leader, the other, and the other with all in which it differs.
+fn searched<T: Modelled>(
+    [leader, other, whole]: [&Specification<T>; 3],
+    limit: Limit,
+    progress: &mut impl FnMut(usize),
+) -> (Compared, Option<Compared>) {
+    let mut search = |besides| Search::new([leader, other, whole], besides).go(limit, progress);
+    let compared = search(false);
+    let is_open = compared.difference.is_none() && leader.reading != other.reading;
+    (compared, is_open.then(|| search(true)))
+}
+
+/// What a step of the leader comes to.
+enum Step<T: Modelled> {
+    /// Nothing that could be said.
+    Untold,
+    /// The other cannot have it: not what comes out, or not this besides.
+    Apart(Option<Told<T>>),
+    /// Where the other can be behind it, and its judge once it does otherwise.
+    On(Vec<T::State>, Option<Box<T::Judge>>),
 }
 
 struct Search<'a, T: Modelled> {
@@ -126,7 +140,7 @@ struct Search<'a, T: Modelled> {
 }
 
 impl<'a, T: Modelled> Search<'a, T> {
-    fn new(leader: &'a Specification<T>, other: &'a Specification<T>, besides: bool) -> Self {
+    fn new([leader, other, whole]: [&'a Specification<T>; 3], besides: bool) -> Self {
         let start = Place {
             leader: leader.start(),
             others: vec![other.start()],
@@ -138,7 +152,7 @@ impl<'a, T: Modelled> Search<'a, T> {
         Self {
             leader,
             other,
-            whole: other,
+            whole,
             besides,
             reached,
             places: vec![start],
@@ -189,60 +203,16 @@ impl<'a, T: Modelled> Search<'a, T> {
             let Some(taken) = T::take(self.leader, &before, action, 0) else {
                 continue;
             };
-            let seen = taken.told.and_then(CallTold::seen);
-            let mut others = self.followed(from, action, seen);
-            if taken.told.is_some() && seen.is_none() && others.is_empty() {
-                // What a party does unseen, the other need not do. What the world does, it must: else time would stand still for it.
-                others.clone_from(&self.places[from].others);
-            }
-            let mut judge = self.places[from].judge.clone();
-            let judged = judge.as_mut().zip(taken.told);
-            let is_wrong = judged.is_some_and(|(judge, told)| !judge.is_told(told).is_empty());
-            if others.is_empty() && is_wrong {
-                if self.is_apart_from_whole(from, action, None) {
-                    found = Some(self.differs(from, action, None));
+            let (others, judge) = match self.step(from, action, taken.told) {
+                Step::On(others, judge) => (others, judge),
+                Step::Apart(besides)
+                    if self.is_apart_from_whole(from, action, taken.told, besides) =>
+                {
+                    found = Some(self.differs(from, action, besides));
                     break;
                 }
-                continue;
-            }
-            if others.is_empty() {
-                if judge.is_none() {
-                    judge = self.allows(from, action, taken.told).map(Box::new);
-                    if judge.is_none() || self.allowed.is_none() {
-                        let Some(found) = self.found_elsewhere(from, action) else {
-                            self.is_cut = true;
-                            continue;
-                        };
-                        others = found;
-                    }
-                    if !others.is_empty() {
-                        judge = None;
-                    } else if judge.is_none() {
-                        if self.is_apart_from_whole(from, action, None) {
-                            found = Some(self.differs(from, action, None));
-                            break;
-                        }
-                        continue;
-                    }
-                }
-                if others.is_empty() {
-                    if self.allowed.is_none() {
-                        self.allowed = Some(self.differs(from, action, None));
-                    }
-                    others = self.forced(from, action);
-                }
-            } else if let Some(besides) = seen.and_then(|_| self.comes_besides(from, action)) {
-                if self.allows(from, action, Some(besides)).is_none() {
-                    if self.is_apart_from_whole(from, action, Some(besides)) {
-                        found = Some(self.differs(from, action, Some(besides)));
-                        break;
-                    }
-                    continue;
-                }
-                if self.allowed.is_none() {
-                    self.allowed = Some(self.differs(from, action, Some(besides)));
-                }
-            }
+                Step::Apart(_) | Step::Untold => continue,
+            };
             let leader = self.leader.reduced(&taken.next);
             if self.reached.is_new(&(leader, &others, &judge)) {
                 let origin = (from, Some(action));
@@ -256,6 +226,54 @@ impl<'a, T: Modelled> Search<'a, T> {
         }
         self.actions = actions;
         found
+    }
+
+    /// Follows one step of the leader with the other and, once that does otherwise, with its judge.
+    fn step(&mut self, from: usize, action: T::Action, told: Option<Told<T>>) -> Step<T> {
+        let seen = told.and_then(CallTold::seen);
+        let mut others = self.followed(from, action, seen);
+        if told.is_some() && seen.is_none() && others.is_empty() {
+            // What a party does unseen, the other need not do. What the world does, it must: else time would stand still for it.
+            others.clone_from(&self.places[from].others);
+        }
+        let mut judge = self.places[from].judge.clone();
+        let judged = judge.as_mut().zip(told);
+        let is_wrong = judged.is_some_and(|(judge, told)| !judge.is_told(told).is_empty());
+        if !others.is_empty() {
+            if let Some(besides) = seen.and_then(|_| self.comes_besides(from, action)) {
+                if self.allows(from, action, Some(besides)).is_none() {
+                    return Step::Apart(Some(besides));
+                }
+                self.keep_allowed(from, action, Some(besides));
+            }
+            return Step::On(others, judge);
+        }
+        if is_wrong {
+            return Step::Apart(None);
+        }
+        if judge.is_none() {
+            judge = self.allows(from, action, told).map(Box::new);
+            if judge.is_none() || self.allowed.is_none() {
+                match self.found_elsewhere(from, action) {
+                    None => {
+                        self.is_cut = true;
+                        return Step::Untold;
+                    }
+                    Some(others) if !others.is_empty() => return Step::On(others, None),
+                    Some(_) if judge.is_none() => return Step::Apart(None),
+                    Some(_) => {}
+                }
+            }
+        }
+        self.keep_allowed(from, action, None);
+        Step::On(self.forced(from, action), judge)
+    }
+
+    /// Keeps the first run that the other does otherwise and may do as well.
+    fn keep_allowed(&mut self, from: usize, action: T::Action, besides: Option<Told<T>>) {
+        if self.allowed.is_none() {
+            self.allowed = Some(self.differs(from, action, besides));
+        }
     }
 
     /// Where the other can be after this step, if what is seen of it is the same.
@@ -339,24 +357,17 @@ impl<'a, T: Modelled> Search<'a, T> {
         &self,
         from: usize,
         action: T::Action,
+        told: Option<Told<T>>,
         besides: Option<Told<T>>,
     ) -> bool {
         if std::ptr::eq(self.whole, self.other) {
             return true;
         }
-        let run = self.run_to(from, action);
-        let last = || {
-            let (last, before) = run.split_last()?;
-            let mut before = before.iter();
-            let state = before.try_fold(self.leader.start(), |state, &action| {
-                self.leader.take(&state, action)
-            })?;
-            T::take(self.leader, &state, *last, 0)?.told
-        };
-        let told = besides.or_else(last);
+        let told = besides.or(told);
         if self.allowed_by(self.whole, from, action, told).is_some() {
             return false;
         }
+        let run = self.run_to(from, action);
         match besides {
             None => {
                 let worlds = Worlds::of(self.whole, &run).after(&seen_of(self.leader, &run));
