@@ -154,7 +154,7 @@ const GRAVE: &[&str] = &[
     "  harm  ",
     "  harm, ",
     "CHANGED (",
-    "its section has MOVED",
+    "its words have MOVED",
     "its section is GONE",
     "  MUST NOT  ",
     "  MUST  ",

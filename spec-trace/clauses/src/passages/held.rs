@@ -27,11 +27,12 @@ pub(super) struct Fate {
     pub other_signs: bool,
     /// New text stands in its sentence.
     pub is_extended: bool,
-    /// Its section stands elsewhere.
+    /// It stands elsewhere, alone or with its section.
     pub has_moved: bool,
 }
 
 impl Fate {
+    /// Why its clauses are to be read again, as far as the unit alone shows.
     pub fn why(self) -> Option<Why> {
         match self {
             Fate { start: None, .. } => Some(Why::Words),
@@ -44,6 +45,14 @@ impl Fate {
 }
 
 impl Held<'_> {
+    /// Why the clauses of a unit are to be read again.
+    pub fn why(&self, unit: usize, page: &Page<'_>) -> Option<Why> {
+        match self.units[unit].why()? {
+            Why::Words if self.instead(unit, page).is_none() => Some(Why::Gone),
+            why => Some(why),
+        }
+    }
+
     /// Whether nothing of the sections with these units stands.
     pub fn is_gone(&self, run: &Range<usize>) -> bool {
         let section =
@@ -133,6 +142,18 @@ impl Page<'_> {
 
     fn starts_new(&self, letter: usize) -> bool {
         letter == 0 || self.owners[letter - 1].is_some() || self.copy.divides(letter)
+    }
+
+    /// The sentences that stand in the place of units from which clauses were read.
+    pub fn instead(&self, held: &[Held<'_>]) -> BTreeSet<(usize, usize)> {
+        let documents: BTreeSet<usize> = self.owners.iter().flatten().map(|it| it.0).collect();
+        let of_it = documents.into_iter().map(|it| &held[it]);
+        let sentences = of_it.flat_map(|held| {
+            let units = (0..held.units.len())
+                .filter(|it| held.units[*it].start.is_none() && !held.clauses[*it].is_empty());
+            units.filter_map(|it| held.instead(it, self))
+        });
+        sentences.map(|it| (it.start, it.end)).collect()
     }
 
     /// The headings that stand elsewhere now, with their sections.

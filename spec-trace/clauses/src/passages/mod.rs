@@ -32,7 +32,7 @@ use crate::{Clause, all};
 pub enum State {
     /// They stand there.
     Same,
-    /// They stand there, with their section, elsewhere: the clause is to be looked at where it stands now.
+    /// They stand elsewhere: the clause is to be looked at where it stands now.
     Moved,
     /// They do not stand there as they did: the clause is to be read again.
     Changed,
@@ -48,13 +48,15 @@ pub enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// Words are gone, or others stand there.
+    /// Other words stand there.
     Words,
+    /// Words are gone, and nothing new stands there.
+    Gone,
     /// There is new text in its sentence.
     Added,
     /// The letters are the same, the signs among them are not.
     Signs,
-    /// Its section stands elsewhere.
+    /// Its words stand elsewhere.
     Moved,
 }
 
@@ -97,7 +99,7 @@ pub struct Compared {
     /// The headings of the sections that stand elsewhere now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<Place>,
-    /// The sentences with a word like MUST that no clause was read from.
+    /// The sentences with a word like MUST that no clause was read from, and that stand in the place of none.
     pub uncovered: Vec<Place>,
     /// The other sentences, items, rows and lines that are new.
     pub added: Vec<Added>,
@@ -242,17 +244,20 @@ impl Rows {
         };
         let asked: Vec<&Page<'_>> = pages.iter().filter(is_asked).map(|it| it.1).collect();
         for page in asked {
-            let uncovered = page.uncovered(|(document, unit)| {
+            let instead = page.instead(&held);
+            let mut uncovered = page.uncovered(|(document, unit)| {
                 let held = &held[document];
                 !held.clauses[unit].is_empty() || self.is_passed_over(held, unit)
             });
+            uncovered.retain(|it| !instead.contains(it));
             for New {
                 sentence,
                 near,
                 why,
             } in page.added(&held)
             {
-                if !uncovered.contains(&(sentence.start, sentence.end)) {
+                let at = (sentence.start, sentence.end);
+                if !uncovered.contains(&at) && !instead.contains(&at) {
                     compared.added.push(Added {
                         place: page.copy.place(&sentence),
                         after: near.and_then(|(document, unit)| held[document].clause_near(unit)),
@@ -308,7 +313,8 @@ impl Rows {
                 (is_as_read(*copy, units), whole - standing, *copy)
             });
             let mut found = found.into_iter();
-            if let Some((_, copy, units)) = found.next() {
+            if let Some((_, copy, mut units)) = found.next() {
+                find_sentences(document, &copies[copy], &mut units);
                 all_held.push(Held {
                     title,
                     document,
@@ -357,7 +363,7 @@ impl Rows {
         let mut runs = Vec::new();
         for row in self.of(clause) {
             let all = row.runs(held.document);
-            let why = |run: &Range<usize>| held.units[run.clone()].iter().filter_map(|it| it.why());
+            let why = |run: &Range<usize>| run.clone().filter_map(|it| held.why(it, page));
             // What a document says twice may be gone once, with all around it.
             let (gone, left): (Vec<_>, Vec<_>) =
                 all.iter().cloned().partition(|it| held.is_gone(it));
@@ -442,6 +448,36 @@ fn moved(document: &Document, copy: &Copy, starts: &mut [Option<usize>]) -> Vec<
         }
     }
     has_moved
+}
+
+/// A sentence with fewer letters may stand elsewhere by chance.
+const OWN: usize = 30;
+
+/// Looks for the sentences that do not stand where they were in the text that belongs to no other.
+fn find_sentences(document: &Document, copy: &Copy, units: &mut [Fate]) {
+    let letters = |unit: usize| document.0[unit].passage.letters;
+    let mut is_free = vec![true; copy.len()];
+    for (unit, fate) in units.iter().enumerate() {
+        is_free[fate.start.map_or(0..0, |it| it..it + letters(unit))].fill(false);
+    }
+    let is_sought = |it: &usize| units[*it].start.is_none() && letters(*it) >= OWN;
+    let sought: Vec<usize> = (0..units.len()).filter(is_sought).collect();
+    let of_it = Document(sought.iter().map(|it| document.0[*it]).collect());
+    let places = of_it.places(copy);
+    for unit in sought {
+        let mut starts = places.get(&document.0[unit].passage).into_iter().flatten();
+        let at = |start: usize| start..start + letters(unit);
+        let Some(start) = starts.find(|it| is_free[at(**it)].iter().all(|free| *free)) else {
+            continue;
+        };
+        is_free[at(*start)].fill(false);
+        units[unit] = Fate {
+            start: Some(*start),
+            other_signs: copy.signs(&at(*start)) != document.0[unit].signs,
+            has_moved: true,
+            ..Fate::default()
+        };
+    }
 }
 
 /// How many letters stand there, in units that are no words of everyday.

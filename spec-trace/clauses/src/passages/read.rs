@@ -150,7 +150,7 @@ impl Document {
     }
 
     /// Where each unit stands in a copy, from the edge of a word to another.
-    fn places(&self, copy: &Copy) -> BTreeMap<Passage, Vec<usize>> {
+    pub fn places(&self, copy: &Copy) -> BTreeMap<Passage, Vec<usize>> {
         let wanted: BTreeSet<Passage> = self.0.iter().map(|it| it.passage).collect();
         let lengths: BTreeSet<usize> = wanted.iter().map(|it| it.letters).collect();
         let edges: Vec<bool> = (0..=copy.len()).map(|it| copy.is_edge(it)).collect();

@@ -218,13 +218,13 @@ const CHANGES: &[(&str, &str, &str)] = &[
         "Log *no* failure",
         "AQL-2.2-2 Changed {Words}",
     ),
-    ("- Log *every* failure\n", "", "AQL-2.2-2 Changed {Words}"),
+    ("- Log *every* failure\n", "", "AQL-2.2-2 Changed {Gone}"),
     (
         "# 4.2 Stone\n\nGranite weighs more.\n",
         "",
-        "AQL-4.2-1 Lost {Words}",
+        "AQL-4.2-1 Lost {Gone}",
     ),
-    ("Granite weighs more.\n", "", "AQL-4.2-1 Changed {Words}"),
+    ("Granite weighs more.\n", "", "AQL-4.2-1 Changed {Gone}"),
 ];
 
 #[test]
@@ -244,6 +244,14 @@ fn a_change_is_told_once() {
     assert_eq!(kept, ["AQL-2.1-1 Changed {Added}"]);
     let wait = changed("Oaks grow", "A host SHALL wait. Oaks grow");
     assert_eq!(wait, ["MUST 28: A host SHALL wait."]);
+    let other = changed("be `long`", "be `strong`");
+    assert_eq!(other, ["AQL-2.1-1 Changed {Words}"]);
+    // Of two sentences in the place of one, one is told beside the clause, and one as new.
+    let two = changed("be `long`, and MAY", "be `strong`. It MAY");
+    assert_eq!(
+        two,
+        ["AQL-2.1-1 Changed {Words}", "MUST 5: It MAY be longer."]
+    );
 }
 
 /// What has moved is told; the rest stays where it is.
@@ -261,7 +269,26 @@ fn what_stands_elsewhere_is_told() {
     );
     // Most of it has to be there; what is written anew is new.
     let anew = moved.replace("Granite weighs more.", "Basalt, of all stones, is heavier.");
-    assert_eq!(told(&anew)[0], "AQL-4.2-1 Lost {Words}");
+    assert_eq!(told(&anew)[0], "AQL-4.2-1 Lost {Gone}");
+}
+
+/// A sentence that stands in another section is no new one; a short one may stand there by chance.
+#[test]
+fn a_sentence_that_stands_elsewhere_is_told_as_moved() {
+    let moved = |sentence: &str| {
+        let without = TEXT.replace(sentence, "");
+        told(&without.replace("Oaks grow", &format!("{sentence} Oaks grow")))
+    };
+    let long = moved("A token **MUST** be `long`, and MAY be longer.");
+    assert_eq!(long, ["AQL-2.1-1 Moved {Moved}"]);
+    let short = moved("It holds for 300 seconds.");
+    assert_eq!(
+        short,
+        [
+            "AQL-2.1-2 Changed {Gone}",
+            "new 28: It holds for 300 seconds. (-)"
+        ]
+    );
 }
 
 /// A section from which no clause was read moves, too, and leaves nothing to read again.

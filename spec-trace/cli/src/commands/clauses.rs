@@ -29,6 +29,7 @@ Examples:
   countersign clauses aaep-6.3.4                        those of a section, with what covers each
   countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why
   countersign clauses --against my-copy                 each beside its passage; what has changed
+  countersign clauses --against my-copy --changed       only what is to be read again, and what is new
   countersign clauses PA-5 --against my-copy            one beside its passage";
 
 /// What to show.
@@ -47,6 +48,9 @@ pub struct Args {
     /// normative sentences no clause covers, and what else is new
     #[arg(long, value_name = "DIR", conflicts_with = "gaps")]
     pub against: Option<PathBuf>,
+    /// Beside a copy, leave out the clauses whose words stand there as they were read
+    #[arg(long, requires = "against")]
+    pub changed: bool,
 }
 
 /// Runs the command. Only `--against` judges: what has to be read again is a violation.
@@ -58,7 +62,7 @@ pub struct Args {
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let clauses = selected(args)?;
     if let Some(copy) = &args.against {
-        return against::run(&clauses, copy, format);
+        return against::run(&clauses, copy, args.changed, format);
     }
     let text = match format {
         Format::Json => json(&clauses),

@@ -169,7 +169,7 @@ pub(super) fn state(beside: &Beside) -> Markup {
     let (class, said) = match beside.state {
         State::Same => ("good", "as it was read"),
         State::Changed => ("violation", "changed: read it again"),
-        State::Moved => ("violation", "moved: its section stands elsewhere"),
+        State::Moved => ("violation", "moved: its words stand elsewhere"),
         State::Lost => ("violation", "lost: its section is gone"),
         State::Facts => (
             "warning",

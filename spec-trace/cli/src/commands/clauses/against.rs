@@ -18,18 +18,24 @@ const EXTENSIONS: [&str; 8] = [
     "md", "txt", "json", "rst", "adoc", "html", "mdx", "markdown",
 ];
 
-/// Holds the clauses against a copy.
+/// Holds the clauses against a copy, and shows all of them, or those that have `changed`.
 pub(super) fn run(
     clauses: &[&'static Clause],
     copy: &Path,
+    changed: bool,
     format: Format,
 ) -> miette::Result<Answer> {
-    let compared = compared(clauses, copy)?;
+    let mut compared = compared(clauses, copy)?;
     let status = status(&compared);
+    let totals = totals(&compared);
+    if changed {
+        let is_as_read = |it: &Beside| matches!(it.state, State::Same | State::Facts);
+        compared.clauses.retain(|it| !is_as_read(it));
+    }
     Ok(match format {
         Format::Json => Answer::json(&json!(compared), status),
         Format::Text => Answer {
-            text: render(&compared),
+            text: render(&compared, &totals),
             status,
         },
     })
@@ -104,7 +110,7 @@ fn files(at: &Path) -> miette::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn render(compared: &Compared) -> String {
+fn render(compared: &Compared, totals: &str) -> String {
     let mut text = String::new();
     for (title, file) in &compared.documents {
         let _ = writeln!(text, "{title}: {}", file.as_deref().unwrap_or("in no file"));
@@ -131,7 +137,7 @@ fn render(compared: &Compared) -> String {
             text += &hanging("      ", &near(it));
         }
     }
-    text + "\n" + &hanging("", &totals(compared))
+    text + "\n" + &hanging("", totals)
 }
 
 /// How many clauses are in which state, in a line.
@@ -189,9 +195,10 @@ pub(crate) fn why(beside: &Beside) -> String {
 fn in_words(why: Why) -> &'static str {
     match why {
         Why::Words => "other words",
+        Why::Gone => "words are gone",
         Why::Added => "new text in its sentence",
         Why::Signs => "the same letters with other signs or capitals",
-        Why::Moved => "its section stands elsewhere",
+        Why::Moved => "its words stand elsewhere",
     }
 }
 
@@ -204,7 +211,7 @@ fn beside(it: &Beside) -> String {
     let state = match it.state {
         State::Same => String::new(),
         State::Changed => format!("CHANGED ({}), read it again: ", why(it)),
-        State::Moved => "its section has MOVED: ".to_owned(),
+        State::Moved => "its words have MOVED: ".to_owned(),
         State::Lost => "its section is GONE: ".to_owned(),
         State::Absent => "not compared, its document is in no file: ".to_owned(),
         State::Facts => format!("not compared, {FACTS}: "),
