@@ -15,6 +15,9 @@ use super::{Frames, Message};
 /// The deepest that brackets are followed; the judge reads far less deep.
 const DEEPEST: usize = 1 << 16;
 
+/// From so many bytes on a value gets all the room at once that it may ever need.
+const LONG: usize = 1 << 20;
+
 /// How far a value that begins with a bracket has been followed.
 #[derive(Debug, Default)]
 struct Scan {
@@ -261,7 +264,13 @@ impl<R: BufRead> Values<R> {
             };
             let room = longest.saturating_sub(into.bytes.len());
             into.too_long = into.too_long || length > room;
-            into.bytes.extend_from_slice(&chunk[..length.min(room)]);
+            let part = &chunk[..length.min(room)];
+            let is_full = part.len() > into.bytes.capacity() - into.bytes.len();
+            // To move a long value again and again costs more than to read it, and room that is not used costs nothing.
+            if is_full && into.bytes.len() >= LONG {
+                let _ = into.bytes.try_reserve(room);
+            }
+            into.bytes.extend_from_slice(part);
             self.input.take(length)?;
             is_first = false;
             if is_over {
