@@ -46,6 +46,27 @@ pub struct NotJudged {
     pub owed: bool,
 }
 
+impl NotJudged {
+    /// What the stream should have told: the verdict is open.
+    pub fn open(clause: &'static str, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self {
+            clause,
+            reason,
+            owed: true,
+        }
+    }
+
+    /// What such a stream does not show: the verdict stands.
+    pub fn unseen(clause: &'static str, reason: impl Into<String>) -> Self {
+        let owed = false;
+        Self {
+            owed,
+            ..Self::open(clause, reason)
+        }
+    }
+}
+
 /// Where a stream could not be read any further.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Damage {
@@ -113,14 +134,14 @@ impl LintReport {
         let open: Vec<_> = violations
             .chain(self.warnings.extract_if(.., is_open))
             .collect();
-        self.not_judged.extend(open.into_iter().map(|it| NotJudged {
-            clause: it.clause,
-            reason: format!(
+        let open = open.into_iter().map(|it| {
+            let reason = format!(
                 "{} (line {}), but from line {first} on replies may stand behind what they led to, or before what they answer",
                 it.message, it.line
-            ),
-            owed: true,
-        }));
+            );
+            NotJudged::open(it.clause, reason)
+        });
+        self.not_judged.extend(open);
         self.settle();
     }
 

@@ -155,18 +155,13 @@ impl Log {
             .iter()
             .filter(|clause| clause.protocol == "mcp-aql");
         let untouched = clauses.filter(|clause| !found.touched.contains(clause.id.as_str()));
-        let not_judged = untouched.map(|clause| NotJudged {
-            clause: clause.id.as_str(),
-            reason: "entries of the log do not show it: they have no parameters, expiry or uses"
-                .to_owned(),
-            owed: false,
-        });
-        let odd = self.odd.map(|(line, odd)| NotJudged {
-            clause: rules::ENTRY_SHAPE.clause,
-            reason: format!(
+        let unseen = "entries of the log do not show it: they have no parameters, expiry or uses";
+        let not_judged = untouched.map(|clause| NotJudged::unseen(clause.id.as_str(), unseen));
+        let odd = self.odd.map(|(line, odd)| {
+            let reason = format!(
                 "the entry on line {line} says {odd}: what was done does not show; a transcript holds the call and what came of it"
-            ),
-            owed: true,
+            );
+            NotJudged::open(rules::ENTRY_SHAPE.clause, reason)
         });
         not_judged.chain(odd).collect()
     }

@@ -115,30 +115,20 @@ impl crate::transcript::Monitor for Monitor {
             } else {
                 "a transcript does not show it"
             };
-            NotJudged {
-                clause: id,
-                reason: reason.to_owned(),
-                owed: false,
-            }
+            NotJudged::unseen(id, reason)
         });
         let mut not_judged: Vec<_> = not_judged.collect();
         if let Some((line, count)) = self.unread {
-            not_judged.push(NotJudged {
-                clause: first_clause(Protocol::McpAql),
-                reason: format!(
-                    "the call that is answered on line {line} is not judged ({count} such): it has no `operation`, `params` or `danger_level` that can be read"
-                ),
-                owed: true,
-            });
+            let reason = format!(
+                "the call that is answered on line {line} is not judged ({count} such): it has no `operation`, `params` or `danger_level` that can be read"
+            );
+            not_judged.push(NotJudged::open(first_clause(Protocol::McpAql), reason));
         }
         if let Some((late, line)) = self.late {
-            not_judged.push(NotJudged {
-                clause: rules::EXPIRED_TAKEN.clause,
-                reason: format!(
-                    "a token is taken {late} ms after its expiry on line {line}: whether the tolerance is longer than the 30 s that it is where nobody sets it does not show; a transcript would have to hold a `configure` with clock_skew_tolerance_seconds"
-                ),
-                owed: false,
-            });
+            let reason = format!(
+                "a token is taken {late} ms after its expiry on line {line}: whether the tolerance is longer than the 30 s that it is where nobody sets it does not show; a transcript would have to hold a `configure` with clock_skew_tolerance_seconds"
+            );
+            not_judged.push(NotJudged::unseen(rules::EXPIRED_TAKEN.clause, reason));
         }
         not_judged
     }

@@ -128,33 +128,24 @@ impl crate::transcript::Monitor for Monitor {
     fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
         let unseen = rules::UNSEEN
             .into_iter()
-            .map(|(clause, reason)| (clause, reason.to_owned()));
+            .map(|(clause, reason)| NotJudged::unseen(clause, reason));
         let mut clauses: BTreeSet<&'static str> =
             rules::ALL.iter().map(|rule| rule.clause).collect();
         clauses.retain(|clause| !found.touched.contains(clause));
         let untouched = clauses.into_iter().map(|clause| {
-            (
-                clause,
-                "nothing was asked or shown that it is about".to_owned(),
-            )
+            NotJudged::unseen(clause, "nothing was asked or shown that it is about")
         });
         let handed_back = self.rolled_back.map(|line| {
             let reason = format!("an older state is handed back on line {line}: of what was settled before, only the host knows");
-            ("PA-8", reason)
+            NotJudged::unseen("PA-8", reason)
+        });
+        let again = self.runs_again.map(|(line, before)| {
+            let reason = format!(
+                "on line {line} something runs that was settled on line {before}, behind an older state: whether its host prevents that does not show"
+            );
+            NotJudged::open("PA-8", reason)
         });
         let all = unseen.chain(untouched).chain(handed_back);
-        let all = all.map(|(clause, reason)| NotJudged {
-            clause,
-            reason,
-            owed: false,
-        });
-        let again = self.runs_again.map(|(line, before)| NotJudged {
-            clause: "PA-8",
-            reason: format!(
-                "on line {line} something runs that was settled on line {before}, behind an older state: whether its host prevents that does not show"
-            ),
-            owed: true,
-        });
         all.chain(again).collect()
     }
 }

@@ -597,11 +597,6 @@ impl<'a> Table<'a> {
 
     /// What these rows do not show.
     fn not_judged(&self, columns: &Columns) -> Vec<NotJudged> {
-        let open = |clause, reason, owed| NotJudged {
-            clause,
-            reason,
-            owed,
-        };
         let nowhere = columns
             .pointers()
             .into_iter()
@@ -619,7 +614,7 @@ impl<'a> Table<'a> {
             .find(|it| it.protocol == "pending-action")
             .map_or("", |it| it.id.as_str());
         if !nowhere.is_empty() {
-            all.push(open(first, nowhere.join(", "), false));
+            all.push(NotJudged::unseen(first, nowhere.join(", ")));
         }
         for (column, (line, written, count)) in &self.unread {
             let reason = format!(
@@ -628,36 +623,36 @@ impl<'a> Table<'a> {
                  and `executions` is a whole number",
                 self.rows
             );
-            all.push(open(first, reason, true));
+            all.push(NotJudged::open(first, reason));
         }
         for (clause, (what, count)) in &self.doubts {
             let reason = format!("{what} ({count} of {} rows)", self.rows);
-            all.push(open(clause, reason, true));
+            all.push(NotJudged::open(clause, reason));
         }
         if let Some(line) = self.nameless {
             let reason = format!("the row on line {line} has no id");
-            all.push(open(first, reason, true));
+            all.push(NotJudged::open(first, reason));
         }
         let untouched = rules::ASKS_FOR.iter();
         let untouched = untouched.filter(|(clause, _)| !self.touched.contains(clause));
         all.extend(
-            untouched.map(|(clause, what)| open(clause, format!("no row holds {what}"), false)),
+            untouched.map(|(clause, what)| NotJudged::unseen(clause, format!("no row holds {what}"))),
         );
         let unseen = rules::UNSEEN.iter();
-        all.extend(unseen.map(|(clause, why)| open(clause, (*why).to_owned(), false)));
+        all.extend(unseen.map(|(clause, why)| NotJudged::unseen(clause, *why)));
         if self.touched.is_empty() {
             let reason = "nothing is there that a clause is about".to_owned();
-            all.push(open(first, reason, true));
+            all.push(NotJudged::open(first, reason));
         }
         for session in &self.selection.sessions {
             if !self.sessions.contains(session) {
                 let reason = format!("nothing is about the session {session:?}");
-                all.push(open(first, reason, true));
+                all.push(NotJudged::open(first, reason));
             }
         }
         if self.selection.since.is_some() && !self.reached {
             let reason = "no row is of that time or later".to_owned();
-            all.push(open(first, reason, true));
+            all.push(NotJudged::open(first, reason));
         }
         all
     }

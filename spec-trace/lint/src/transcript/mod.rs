@@ -225,31 +225,19 @@ fn judge(
         });
     }
     let mut not_judged = monitor.not_judged(&found);
+    let mut open = |reason: String| not_judged.push(NotJudged::open(first_clause(protocol), reason));
     if reading.exchanges == 0 || found.touched.is_empty() {
-        not_judged.push(NotJudged {
-            clause: first_clause(protocol),
-            reason: "nothing was asked that a clause is about".to_owned(),
-            owed: true,
-        });
+        open("nothing was asked that a clause is about".to_owned());
     }
     if let Some(line) = reading.passed_over {
-        let reason = format!(
+        open(format!(
             "up to line {line} it goes on from something that was before it: a `reset` would begin anew"
-        );
-        not_judged.push(NotJudged {
-            clause: first_clause(protocol),
-            reason,
-            owed: true,
-        });
+        ));
     }
-    not_judged.extend(reading.names_twice());
+    reading.names_twice().into_iter().for_each(&mut open);
     for session in &selection.sessions {
         if !monitor.sessions().contains(session) {
-            not_judged.push(NotJudged {
-                clause: first_clause(protocol),
-                reason: format!("nothing is about the session {session:?}"),
-                owed: true,
-            });
+            open(format!("nothing is about the session {session:?}"));
         }
     }
     let (violations, warnings) = found
@@ -280,11 +268,10 @@ fn judge(
         (_, from) => from,
     };
     if from == Some(u64::MAX) {
-        report.not_judged.push(NotJudged {
-            clause: first_clause(protocol),
-            reason: "nothing was asked at that time or later".to_owned(),
-            owed: true,
-        });
+        let reason = "nothing was asked at that time or later";
+        report
+            .not_judged
+            .push(NotJudged::open(first_clause(protocol), reason));
     }
     selection.apply(from, &mut report);
     Ok(report)
@@ -338,20 +325,15 @@ impl State {
 
 impl Reading {
     /// What is left open by lines with a name in them twice.
-    fn names_twice(&self) -> Option<NotJudged> {
+    fn names_twice(&self) -> Option<String> {
         let (line, name) = self.twice.as_ref()?;
         let more = match self.more_twice {
             0 => String::new(),
             more => format!(" (and {more} more such lines)"),
         };
-        let reason = format!(
+        Some(format!(
             "the name {name:?} stands twice on line {line}{more}: which of the two counts does not show, and it was judged as if that were the last"
-        );
-        Some(NotJudged {
-            clause: first_clause(self.protocol),
-            reason,
-            owed: true,
-        })
+        ))
     }
 
     /// Reads to the end, or to what is no line of a transcript.
