@@ -49,6 +49,10 @@ impl Protocol {
             if event.is_some_and(|event| event.starts_with("TOKEN_")) {
                 return Some(Self::McpAql);
             }
+            let name = request.get("type").and_then(Value::as_str);
+            if name.is_some_and(|name| name.starts_with("aaep:")) {
+                return Some(Self::Aaep);
+            }
             let op = request.get("op")?.as_str()?;
             let named = request.get("protocol").and_then(Value::as_str);
             match op {
@@ -71,11 +75,16 @@ impl Protocol {
 
     /// Whether what begins like this has requests or responses of the driver protocol in it, of whatever protocol.
     pub fn is_transcript(start: &[u8]) -> bool {
-        let is_line = |value: &Value| {
-            let has = |name: &str| value.get(name).is_some();
-            has("id") && (has("op") || has("outputs")) || has("op") && has("now")
-        };
-        values(start).any(|value| is_line(&value))
+        values(start).any(|value| Self::is_line(&value))
+    }
+
+    /// Whether this is a request or a response of the driver protocol, of whatever protocol, or an entry of the log of MCP-AQL.
+    pub(crate) fn is_line(value: &Value) -> bool {
+        let has = |name: &str| value.get(name).is_some();
+        let event = value.get("event").and_then(Value::as_str);
+        has("id") && (has("op") || has("outputs"))
+            || has("op") && has("now")
+            || event.is_some_and(|event| event.starts_with("TOKEN_"))
     }
 }
 

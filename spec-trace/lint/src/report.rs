@@ -127,6 +127,14 @@ impl LintReport {
         }
     }
 
+    /// The same of a recording of another protocol, with what its envelope leaves open, under this clause.
+    pub(crate) fn tell_envelope(&mut self, places: Places, clause: &'static str) {
+        self.tell_places(&places, "");
+        let open = places.not_judged.into_iter();
+        self.not_judged
+            .extend(open.map(|it| NotJudged { clause, ..it }));
+    }
+
     /// Takes out what rests on the order of replies and events from that line on: which is right does not show.
     pub(crate) fn leave_order_open(&mut self, first: u64) {
         let is_open = |it: &mut Finding| it.line >= first && it.may_rest_on_order();

@@ -62,9 +62,7 @@ impl Selection {
         report.not_judged.retain(|it| self.names(it.clause, &[]));
         if self.since.is_some() && from.is_none() && report.records > 0 {
             let reason = "no record was sent at that time or later";
-            report
-                .not_judged
-                .push(NotJudged::open("AAEP-EV-3", reason));
+            report.not_judged.push(NotJudged::open("AAEP-EV-3", reason));
         }
         report.not_judged.extend(self.unjudged());
         report.settle();

@@ -32,6 +32,8 @@ pub struct Monitor {
     /// The first token that was taken past its expiry and the tolerance that there is where nobody sets one: how many
     /// milliseconds after its expiry, and on which line. Nobody set one, but the settings may.
     late: Option<(i64, u64)>,
+    /// The first answer with more entries of one event than were done: its line, the event, and how many such answers there are.
+    told_again: Option<(u64, &'static str, u64)>,
     /// The line of the first call that was answered and cannot be read, and how many there are.
     unread: Option<(u64, u64)>,
     log: Log,
@@ -123,6 +125,12 @@ impl crate::transcript::Monitor for Monitor {
                 "the call that is answered on line {line} is not judged ({count} such): it has no `operation`, `params` or `danger_level` that can be read"
             );
             not_judged.push(NotJudged::open(first_clause(Protocol::McpAql), reason));
+        }
+        if let Some((line, event, count)) = self.told_again {
+            let reason = format!(
+                "the answer on line {line} has more entries {event} than it did such things ({count} such): whether the log tells of one thing twice does not show; each entry would have to say of which step it is"
+            );
+            not_judged.push(NotJudged::open(rules::ENTRY_SHAPE.clause, reason));
         }
         if let Some((late, line)) = self.late {
             let reason = format!(
