@@ -407,6 +407,12 @@ fn deciders_that_cannot_be_read_are_named() {
         .replace(named, "\"deciders\":\"agent-1\"")
         .replace("\"ana\"", "\"agent-1\"");
     assert_eq!(open(&by).len(), 1);
+    // What cannot be read is held against no question of which nobody is named.
+    let name = "PA-2_nobody-is-named-and-one-counts-and-one-does-not";
+    let two = read("pending-action", "invalid", name);
+    let unread = "\"label\":\"Yes, delete\",\"deciders\":\"ana\"";
+    let unread = two.replacen("\"label\":\"Yes, delete\"", unread, 1);
+    assert_eq!(open(&unread).len(), 1);
     // No names, and a list without any, are the same.
     let absent = text
         .replacen(named, "\"deciders\":[]", 1)
@@ -442,6 +448,9 @@ fn kinds_of_output_that_cannot_be_read_are_named() {
     assert_eq!(places(&report.violations), [("AQL-6.4-1", 6)]);
 }
 
+/// What puts a line within an envelope.
+type Around<'a> = &'a dyn Fn(&str) -> String;
+
 /// Messages within an envelope are judged, and the protocol is told by them.
 #[test]
 fn a_transcript_within_an_envelope_is_judged() {
@@ -460,7 +469,7 @@ fn a_transcript_within_an_envelope_is_judged() {
         let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
         format!("{value:#}")
     };
-    let around: [(&str, &dyn Fn(&str) -> String); 5] = [
+    let around: [(&str, Around<'_>); 5] = [
         ("docker", &docker),
         ("cri", &cri),
         ("cloudevents", &event),
