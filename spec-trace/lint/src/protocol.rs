@@ -41,8 +41,8 @@ impl Protocol {
         })
     }
 
-    /// The protocol of a transcript that begins like this: its greeting names it, else its requests tell it. `None` for what is
-    /// no transcript.
+    /// The protocol of a transcript that begins like this: its greeting names it, else its requests tell it, or a message
+    /// of AAEP before them. `None` for what is no transcript.
     pub fn of_transcript(start: &[u8]) -> Option<Self> {
         values(start).find_map(|request| {
             let event = request.get("event").and_then(Value::as_str);
@@ -140,13 +140,10 @@ mod tests {
         ] {
             assert_eq!(Protocol::is_transcript(text.as_bytes()), is_one, "{text}");
         }
-        for other in [
-            "",
-            "plain text",
-            "{\"type\":\"aaep:agent.session.started\"}",
-            "[1]",
-            "{\"id\":1,\"op\":\"hello\"}",
-        ] {
+        // What stands behind a message of AAEP is a line that is foreign to its stream.
+        let stream = "{\"type\":\"aaep:agent.session.started\"}\n{\"op\":\"call\"}";
+        assert_eq!(of(stream), Some(Protocol::Aaep));
+        for other in ["", "plain text", "[1]", "{\"id\":1,\"op\":\"hello\"}"] {
             assert_eq!(of(other), None, "{other}");
         }
     }
