@@ -319,10 +319,27 @@ fn a_transcript_that_is_given_as_something_else_is_named() {
     });
     std::fs::write(&file, lines.collect::<String>()).expect("a file");
     let file = file.to_str().expect("a plain path");
-    let (status, text) = command(&[file]);
+    for arguments in [&[file][..], &[file, "--protocol", "pending-action"]] {
+        let (status, text) = command(arguments);
+        assert!(status == Some(0) && text.contains("conforming"), "{text}");
+    }
+    let (status, text) = command(&["--follow", file]);
     assert!(
-        status == Some(2) && text.contains("say --protocol pending-action"),
+        status == Some(2) && text.contains("a recording of pending-action"),
         "{text}"
     );
-    assert_eq!(command(&[file, "--protocol", "pending-action"]).0, Some(0));
+    // In an envelope of another kind it is told where the messages stand, and then read.
+    let other = folder.path().join("other.jsonl");
+    let lines = whole.lines().map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        format!("{}\n", serde_json::json!({"n": 1, "payload": message}))
+    });
+    std::fs::write(&other, lines.collect::<String>()).expect("a file");
+    let other = other.to_str().expect("a plain path");
+    let (status, text) = command(&[other]);
+    assert!(
+        status == Some(2) && text.contains("say --message /payload"),
+        "{text}"
+    );
+    assert_eq!(command(&[other, "--message", "/payload"]).0, Some(0));
 }

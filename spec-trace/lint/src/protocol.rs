@@ -41,13 +41,17 @@ impl Protocol {
         })
     }
 
-    /// The protocol of a transcript that begins like this: its greeting names it, else its requests tell it. `None` for what is
-    /// no transcript.
+    /// The protocol of a transcript that begins like this: its greeting names it, else its requests tell it, or a message
+    /// of AAEP before them. `None` for what is no transcript.
     pub fn of_transcript(start: &[u8]) -> Option<Self> {
         values(start).find_map(|request| {
             let event = request.get("event").and_then(Value::as_str);
             if event.is_some_and(|event| event.starts_with("TOKEN_")) {
                 return Some(Self::McpAql);
+            }
+            let name = request.get("type").and_then(Value::as_str);
+            if name.is_some_and(|name| name.starts_with("aaep:")) {
+                return Some(Self::Aaep);
             }
             let op = request.get("op")?.as_str()?;
             let named = request.get("protocol").and_then(Value::as_str);
@@ -71,11 +75,16 @@ impl Protocol {
 
     /// Whether what begins like this has requests or responses of the driver protocol in it, of whatever protocol.
     pub fn is_transcript(start: &[u8]) -> bool {
-        let is_line = |value: &Value| {
-            let has = |name: &str| value.get(name).is_some();
-            has("id") && (has("op") || has("outputs")) || has("op") && has("now")
-        };
-        values(start).any(|value| is_line(&value))
+        values(start).any(|value| Self::is_line(&value))
+    }
+
+    /// Whether this is a request or a response of the driver protocol, of whatever protocol, or an entry of the log of MCP-AQL.
+    pub(crate) fn is_line(value: &Value) -> bool {
+        let has = |name: &str| value.get(name).is_some();
+        let event = value.get("event").and_then(Value::as_str);
+        has("id") && (has("op") || has("outputs"))
+            || has("op") && has("now")
+            || event.is_some_and(|event| event.starts_with("TOKEN_"))
     }
 }
 
@@ -131,13 +140,10 @@ mod tests {
         ] {
             assert_eq!(Protocol::is_transcript(text.as_bytes()), is_one, "{text}");
         }
-        for other in [
-            "",
-            "plain text",
-            "{\"type\":\"aaep:agent.session.started\"}",
-            "[1]",
-            "{\"id\":1,\"op\":\"hello\"}",
-        ] {
+        // What stands behind a message of AAEP is a line that is foreign to its stream.
+        let stream = "{\"type\":\"aaep:agent.session.started\"}\n{\"op\":\"call\"}";
+        assert_eq!(of(stream), Some(Protocol::Aaep));
+        for other in ["", "plain text", "[1]", "{\"id\":1,\"op\":\"hello\"}"] {
             assert_eq!(of(other), None, "{other}");
         }
     }

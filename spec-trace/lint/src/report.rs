@@ -46,6 +46,27 @@ pub struct NotJudged {
     pub owed: bool,
 }
 
+impl NotJudged {
+    /// What the stream should have told: the verdict is open.
+    pub fn open(clause: &'static str, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self {
+            clause,
+            reason,
+            owed: true,
+        }
+    }
+
+    /// What such a stream does not show: the verdict stands.
+    pub fn unseen(clause: &'static str, reason: impl Into<String>) -> Self {
+        let owed = false;
+        Self {
+            owed,
+            ..Self::open(clause, reason)
+        }
+    }
+}
+
 /// Where a stream could not be read any further.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Damage {
@@ -106,6 +127,14 @@ impl LintReport {
         }
     }
 
+    /// The same of a recording of another protocol, with what its envelope leaves open, under this clause.
+    pub(crate) fn tell_envelope(&mut self, places: Places, clause: &'static str) {
+        self.tell_places(&places, "");
+        let open = places.not_judged.into_iter();
+        self.not_judged
+            .extend(open.map(|it| NotJudged { clause, ..it }));
+    }
+
     /// Takes out what rests on the order of replies and events from that line on: which is right does not show.
     pub(crate) fn leave_order_open(&mut self, first: u64) {
         let is_open = |it: &mut Finding| it.line >= first && it.may_rest_on_order();
@@ -113,14 +142,14 @@ impl LintReport {
         let open: Vec<_> = violations
             .chain(self.warnings.extract_if(.., is_open))
             .collect();
-        self.not_judged.extend(open.into_iter().map(|it| NotJudged {
-            clause: it.clause,
-            reason: format!(
+        let open = open.into_iter().map(|it| {
+            let reason = format!(
                 "{} (line {}), but from line {first} on replies may stand behind what they led to, or before what they answer",
                 it.message, it.line
-            ),
-            owed: true,
-        }));
+            );
+            NotJudged::open(it.clause, reason)
+        });
+        self.not_judged.extend(open);
         self.settle();
     }
 

@@ -61,11 +61,8 @@ impl Selection {
         report.warnings.retain(asked);
         report.not_judged.retain(|it| self.names(it.clause, &[]));
         if self.since.is_some() && from.is_none() && report.records > 0 {
-            report.not_judged.push(NotJudged {
-                clause: "AAEP-EV-3",
-                reason: "no record was sent at that time or later".to_owned(),
-                owed: true,
-            });
+            let reason = "no record was sent at that time or later";
+            report.not_judged.push(NotJudged::open("AAEP-EV-3", reason));
         }
         report.not_judged.extend(self.unjudged());
         report.settle();
@@ -90,11 +87,8 @@ impl Selection {
             if clauses.iter().any(judged) {
                 return None;
             }
-            Some(NotJudged {
-                clause: clauses.first()?.id.as_str(),
-                reason: "no monitor judges it".to_owned(),
-                owed: true,
-            })
+            let clause = clauses.first()?.id.as_str();
+            Some(NotJudged::open(clause, "no monitor judges it"))
         })
     }
 }

@@ -503,12 +503,8 @@ impl Linter {
     /// What the input ends too early to tell.
     fn owed(&self) -> Vec<NotJudged> {
         if self.sessions.len() == 0 {
-            let reason = "the input holds no event of a session".to_owned();
-            return vec![NotJudged {
-                clause: "AAEP-A.1-1",
-                reason,
-                owed: true,
-            }];
+            let reason = "the input holds no event of a session";
+            return vec![NotJudged::open("AAEP-A.1-1", reason)];
         }
         let mut owed = Owed::default();
         for number in self.sessions.in_order() {
@@ -522,14 +518,11 @@ impl Linter {
     /// AAEP-EV-4: a number that is skipped may be the producer's fault or the recorder's.
     fn gaps(&self) -> Option<NotJudged> {
         let line = self.shared.first_gap?;
-        Some(NotJudged {
-            clause: "AAEP-EV-4",
-            reason: format!(
-                "numbers are skipped in {} of the sessions, first on line {line}: whether those events were never sent or are not in the record does not show",
-                self.shared.gaps
-            ),
-            owed: false,
-        })
+        let reason = format!(
+            "numbers are skipped in {} of the sessions, first on line {line}: whether those events were never sent or are not in the record does not show",
+            self.shared.gaps
+        );
+        Some(NotJudged::unseen("AAEP-EV-4", reason))
     }
 
     /// What would need the replies.
@@ -575,10 +568,8 @@ impl Linter {
         }
         let clauses = clauses.concat().into_iter();
         clauses
-            .map(|(clause, what)| NotJudged {
-                clause,
-                reason: format!("the stream holds no replies: {what}"),
-                owed: false,
+            .map(|(clause, what)| {
+                NotJudged::unseen(clause, format!("the stream holds no replies: {what}"))
             })
             .collect()
     }

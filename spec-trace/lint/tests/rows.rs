@@ -418,6 +418,31 @@ fn what_nobody_can_tell_leaves_the_verdict_open() {
             "by no more than their last digit",
         ),
         (
+            json!({"run": ran(json!("2026-05-24T14:20:09Z"), 1)}),
+            "PA-1",
+            "`decided_at` of \"act_1\" on line 1 is later than `executed_at` by no more",
+        ),
+        (
+            json!({"created_at": "2026-05-24T14:20:11Z"}),
+            "PA-10",
+            "`created_at` of \"act_1\" on line 1 is later than `decided_at` by no more",
+        ),
+        (
+            json!({"decided_at": null, "created_at": "2026-05-24T14:20:12Z"}),
+            "PA-10",
+            "`created_at` of \"act_1\" on line 1 is later than `executed_at` by no more",
+        ),
+        (
+            json!({"may_decide": "ana, bob"}),
+            "PA-1",
+            "`deciders` on line 1 is \"ana, bob\"",
+        ),
+        (
+            json!({"may_decide": {"a": 1}, "agent_id": "agent-1", "decided_by": "agent-1"}),
+            "PA-1",
+            "`deciders` on line 1 is",
+        ),
+        (
             json!({"effect": "boom"}),
             "PA-1",
             "`effect` on line 1 is \"boom\"",
@@ -453,6 +478,81 @@ fn a_row_that_expired_and_ran_undecided_is_accused_of_both() {
         places(&changed(&undecided).violations),
         [("PA-10", 1), ("PA-1", 1)]
     );
+}
+
+/// PA-2: a list that names nobody is no list; a text of one is one.
+#[test]
+fn deciders_may_be_written_in_several_ways() {
+    for (deciders, by, clauses) in [
+        (json!([]), "ana", &[][..]),
+        (json!([]), "agent-1", &["PA-2"]),
+        (json!(null), "agent-1", &["PA-2"]),
+        (json!("[\"agent-1\"]"), "agent-1", &[]),
+        (json!(["bob"]), "ana", &["PA-2"]),
+    ] {
+        let report =
+            changed(&json!({"may_decide": deciders, "decided_by": by, "agent_id": "agent-1"}));
+        let found: Vec<_> = report.warnings.iter().map(|it| it.clause).collect();
+        assert_eq!(
+            (found.as_slice(), report.verdict),
+            (clauses, Verdict::Conforming),
+            "{deciders} {by}"
+        );
+    }
+}
+
+/// PA-7: where versions name two ends, whether the question had closed does not show, unless what was allowed is in time by both.
+#[test]
+fn versions_with_two_ends_leave_open_whether_it_had_closed() {
+    let version = |expires: &str, decided: Option<&str>| {
+        let at = |time: &str| format!("2026-05-24T14:{time}Z");
+        let status = if decided.is_some() {
+            "allowed"
+        } else {
+            "pending"
+        };
+        json!({"action_id": "a", "status": status, "expires_at": at(expires), "decided_at": decided.map(at)}).to_string()
+    };
+    for (first, second, is_open) in [
+        (
+            version("23:20", None),
+            version("30:00", Some("25:00")),
+            true,
+        ),
+        (
+            version("30:00", Some("25:00")),
+            version("23:20", None),
+            true,
+        ),
+        (
+            version("23:20", None),
+            version("30:00", Some("23:21")),
+            false,
+        ),
+        (
+            version("23:20", None),
+            version("30:00", Some("23:22")),
+            true,
+        ),
+        (
+            version("23:20", None),
+            version("23:20", Some("23:10")),
+            false,
+        ),
+        (
+            version("30:00", None),
+            version("23:20", Some("23:10")),
+            false,
+        ),
+    ] {
+        let report = lint(&[first.clone(), second.clone()].join("\n"));
+        assert_eq!(places(&report.violations), []);
+        let mut open = report.not_judged.iter().filter(|it| it.owed);
+        let is_told = open.any(|it| {
+            it.clause == "PA-7" && it.reason.contains("when its question was to close later")
+        });
+        assert_eq!(is_told, is_open, "{first} {second}: {}", words(&report));
+    }
 }
 
 /// PA-3: versions may differ in their arguments as long as nothing is allowed, and in how they write them.

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use countersign_lint::envelope::{How, Opened};
+use countersign_lint::envelope::{self, How, Opened};
 use countersign_lint::finding::Finding;
 use countersign_lint::protocol::Protocol;
 use countersign_lint::report::{LintReport, Verdict};
@@ -17,6 +17,7 @@ use countersign_lint::rules::Weight::{self, Violation, Warning};
 use countersign_lint::selection::Selection;
 use countersign_lint::transcript::{NoTranscript, judge_transcript};
 use countersign_lint::{mcp_aql, pending_action, rows};
+use serde_json::json;
 
 #[path = "../../clauses/tests/recording/mod.rs"]
 mod recording;
@@ -41,6 +42,11 @@ const PENDING_ACTION: &[Fault] = &[
     fault("PA-2_decision-with-another-nonce", 8, Warning),
     fault(
         "PA-2_one-counts-at-the-very-moment-and-one-expires",
+        12,
+        Warning,
+    ),
+    fault(
+        "PA-2_nobody-is-named-and-one-counts-at-the-very-moment",
         12,
         Warning,
     ),
@@ -197,6 +203,7 @@ const MCP_AQL: &[Fault] = &[
     fault("AQL-6.4-1_entry-of-another-operation", 8, Violation),
     fault("AQL-6.4-1_entry-of-another-adapter", 8, Violation),
     fault("AQL-6.4-1_entry-of-another-token", 8, Violation),
+    fault("AQL-6.4-1_two-tokens-of-one-name", 8, Violation),
     fault("AQL-6.4-1_entry-of-another-time", 8, Violation),
     fault("AQL-6.4-1_entry-of-another-outcome", 8, Violation),
     fault("AQL-6.4-1_given-back-and-not-logged", 8, Violation),
@@ -309,6 +316,7 @@ fn an_entry_that_contradicts_itself_leaves_the_verdict_open() {
     let (first, second) = text.split_once('\n').expect("two entries");
     let failed = |entry: &str| entry.replace("success", "failure");
     let rejected = |entry: &str| entry.replace("VALIDATED", "REJECTED");
+    let issued = |entry: &str| entry.replace("VALIDATED", "ISSUED");
     for (entries, is_open) in [
         ([first.to_owned(), second.to_owned()], false),
         ([first.to_owned(), failed(&rejected(second))], false),
@@ -316,6 +324,15 @@ fn an_entry_that_contradicts_itself_leaves_the_verdict_open() {
         ([first.to_owned(), failed(second)], true),
         ([failed(first), second.to_owned()], true),
         ([failed(first), first.to_owned()], false),
+        // A name may be given again once its token cannot be good any more.
+        ([first.to_owned(), issued(second)], true),
+        (
+            [
+                first.to_owned(),
+                issued(&second.replace("42:20.999", "42:21")),
+            ],
+            false,
+        ),
     ] {
         let text = entries.join("\n");
         let report = lint(&text, Some(Protocol::McpAql)).expect("it is a log");
@@ -333,6 +350,171 @@ fn an_entry_that_contradicts_itself_leaves_the_verdict_open() {
         }
         assert_eq!(places(&report.violations), [], "{text}");
     }
+}
+
+/// The reasons that leave the verdict of this transcript open; nobody is accused.
+fn open(text: &str) -> Vec<String> {
+    let report = lint(text, None).expect("it is a transcript");
+    let found = (places(&report.violations), places(&report.warnings));
+    assert_eq!(found, (vec![], vec![]), "{}", words(&report));
+    let open = report.not_judged.into_iter().filter(|it| it.owed);
+    open.map(|it| it.reason).collect()
+}
+
+/// AQL-6.4-1: the entries of one use may tell of two steps of it, or twice of one.
+#[test]
+fn two_entries_of_one_use_leave_the_verdict_open() {
+    let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+    assert_eq!(open(&text), <[String; 0]>::default());
+    for event in ["TOKEN_ISSUED", "TOKEN_VALIDATED"] {
+        let line = text
+            .lines()
+            .find(|line| line.contains(event))
+            .expect("it is told");
+        let (_, behind) = line.split_once("[{").expect("outputs");
+        let (entry, _) = behind.split_once("},{").expect("an entry and more");
+        let twice = text.replace(&format!("{{{entry}}}"), &format!("{{{entry}}},{{{entry}}}"));
+        let open = open(&twice);
+        let is_told = |it: &String| it.contains(&format!("more entries {event} than"));
+        assert!(open.len() == 1 && open.iter().all(is_told), "{open:?}");
+    }
+}
+
+/// PA-2: names that cannot be read leave open who may decide; a list without names is none.
+#[test]
+fn deciders_that_cannot_be_read_are_named() {
+    let text = read("pending-action", "valid", "PA-5_denied-and-runs");
+    let named = "\"deciders\":[\"ana\"]";
+    assert_eq!(text.matches(named).count(), 2);
+    for (written, is_open) in [
+        ("\"ana\"", true),
+        ("[1]", true),
+        ("{}", true),
+        ("[]", false),
+        ("null", false),
+    ] {
+        let open = open(&text.replace(named, &format!("\"deciders\":{written}")));
+        let said = format!("line 6 is {written}, and a list of names is expected (1 such)");
+        let is_told = open.iter().any(|it| it.contains(&said));
+        assert_eq!(
+            (is_told, open.len()),
+            (is_open, usize::from(is_open)),
+            "{open:?}"
+        );
+    }
+    // Who decides may be named in it, and may be the agent.
+    let by = text
+        .replace(named, "\"deciders\":\"agent-1\"")
+        .replace("\"ana\"", "\"agent-1\"");
+    assert_eq!(open(&by).len(), 1);
+    // What cannot be read is held against no question of which nobody is named.
+    let name = "PA-2_nobody-is-named-and-one-counts-and-one-does-not";
+    let two = read("pending-action", "invalid", name);
+    let unread = "\"label\":\"Yes, delete\",\"deciders\":\"ana\"";
+    let unread = two.replacen("\"label\":\"Yes, delete\"", unread, 1);
+    assert_eq!(open(&unread).len(), 1);
+    // No names, and a list without any, are the same.
+    let absent = text
+        .replacen(named, "\"deciders\":[]", 1)
+        .replace(&format!(",{named}"), "");
+    assert_eq!(open(&absent), <[String; 0]>::default());
+}
+
+/// What a greeting declares to be shown is not taken for all kinds where it cannot be read.
+#[test]
+fn kinds_of_output_that_cannot_be_read_are_named() {
+    let invalid = read("mcp-aql", "invalid", "AQL-6.4-1_issued-and-not-logged");
+    let shows = "\"shows\":[\"perform\",\"respond\",\"audit\",\"refused\"]";
+    assert_eq!(invalid.matches(shows).count(), 1);
+    for written in ["\"perform\"", "[1]", "{}", "7"] {
+        let open = open(&invalid.replace(shows, &format!("\"shows\":{written}")));
+        let said = format!("greeting on line 2 is {written}, and a list of kinds");
+        assert!(open.iter().any(|it| it.contains(&said)), "{open:?}");
+    }
+    let other = invalid.replace("\"audit\",\"refused\"]", "\"audits\",\"refused\"]");
+    let report = lint(&other, None).expect("it is a transcript");
+    let said = "has \"audits\", which is no kind of output";
+    let is_told = report
+        .not_judged
+        .iter()
+        .any(|it| it.reason.contains(said) && !it.owed);
+    assert!(
+        is_told && report.verdict == Verdict::Conforming,
+        "{}",
+        words(&report)
+    );
+    let absent = invalid.replace(&format!(",{shows}"), "");
+    let report = lint(&absent, None).expect("it is a transcript");
+    assert_eq!(places(&report.violations), [("AQL-6.4-1", 6)]);
+}
+
+/// What puts a line within an envelope.
+type Around<'a> = &'a dyn Fn(&str) -> String;
+
+/// Messages within an envelope are judged, and the protocol is told by them.
+#[test]
+fn a_transcript_within_an_envelope_is_judged() {
+    let docker = |line: &str| {
+        json!({"log": format!("{line}\n"), "stream": "stdout", "time": "2026-05-24T14:22:20Z"})
+            .to_string()
+    };
+    let cri = |line: &str| format!("2026-05-24T14:22:20.000000000Z stdout F {line}");
+    let event = |line: &str| {
+        let data: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        json!({"specversion": "1.0", "id": "1", "source": "/a", "type": "line", "data": data})
+            .to_string()
+    };
+    let sse = |line: &str| format!("data: {line}\n");
+    let pretty = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        format!("{value:#}")
+    };
+    let around: [(&str, Around<'_>); 5] = [
+        ("docker", &docker),
+        ("cri", &cri),
+        ("cloudevents", &event),
+        ("sse", &sse),
+        ("pretty", &pretty),
+    ];
+    for (protocol, name, clause) in [
+        ("pending-action", "PA-5_denied-and-runs", "PA-5"),
+        ("mcp-aql", "AQL-6.1-1_token-is-taken-twice", "AQL-6.1-1"),
+        (
+            "mcp-aql-entries",
+            "AQL-4.1-4_taken-for-another-operation",
+            "AQL-4.1-4",
+        ),
+    ] {
+        let text = read(protocol, "invalid", name);
+        for (what, around) in around {
+            let wrapped: Vec<String> = text.lines().map(around).collect();
+            let wrapped = wrapped.join("\n");
+            let told = envelope::protocol(wrapped.as_bytes(), &How::default());
+            let protocol = told.unwrap_or_else(|| panic!("{what} {protocol}"));
+            let report = lint(&wrapped, Some(protocol)).expect("it is a transcript");
+            let clauses: Vec<_> = report.violations.iter().map(|it| it.clause).collect();
+            assert_eq!(clauses, [clause], "{what}: {}", words(&report));
+        }
+        let logs: Vec<String> = text.lines().map(docker).collect();
+        let words = docker("Listening on port 80").replace("stdout", "stderr");
+        let report = lint(
+            &[&[words], &logs[..]].concat().join("\n"),
+            Some(Protocol::named(protocol.trim_end_matches("-entries")).expect("one")),
+        );
+        let report = report.expect("it is a transcript");
+        let told = report
+            .not_judged
+            .iter()
+            .find(|it| it.reason.contains("second output"));
+        assert!(
+            told.is_some_and(|it| !it.clause.starts_with("AAEP")),
+            "{told:?}"
+        );
+    }
+    let stream = docker("{\"type\":\"aaep:agent.session.started\",\"event_id\":\"e\"}");
+    let foreign = docker("{\"op\":\"call\",\"operation\":\"x\"}");
+    let told = envelope::protocol(format!("{stream}\n{foreign}").as_bytes(), &How::default());
+    assert_eq!(told, Some(Protocol::Aaep));
 }
 
 /// AQL-5.1-3, AQL-5.1-5: where nobody sets a tolerance it may stand in the settings; that it would have to is said.

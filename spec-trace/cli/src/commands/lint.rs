@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use countersign_clauses::links::Kind;
 use countersign_lint::baseline::Baseline;
-use countersign_lint::envelope::{How, Mapping, Opened};
+use countersign_lint::envelope::{self, How, Mapping, Opened};
 use countersign_lint::input::{Meter, Source, length, sources};
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::{LintReport, Outcome, Unreadable};
@@ -161,12 +161,12 @@ impl Args {
     }
 
     /// The protocol of a recording that begins like this.
-    fn protocol_of(&self, start: &[u8]) -> Recorded {
+    fn protocol_of(&self, start: &[u8], how: &How) -> Recorded {
         match self.protocol {
             Some(Protocol::Aaep) => Recorded::Aaep,
             Some(Protocol::McpAql) => Recorded::McpAql,
             Some(Protocol::PendingAction) => Recorded::PendingAction,
-            None => Recorded::of_transcript(start).unwrap_or(Recorded::Aaep),
+            None => envelope::protocol(start, how).unwrap_or(Recorded::Aaep),
         }
     }
 }
@@ -289,7 +289,7 @@ fn judge(
     let columns = how.mapping.as_ref().and_then(Mapping::row);
     let protocol = match columns {
         Some(_) => Recorded::PendingAction,
-        None => args.protocol_of(opened.start()),
+        None => args.protocol_of(opened.start(), how),
     };
     let selection = args.selection(protocol);
     if protocol != Recorded::Aaep {

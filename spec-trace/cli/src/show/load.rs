@@ -60,6 +60,13 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
             "rows of a table are judged by lint, and not drawn: what happened when is not in them";
         return Err(not_drawn(None, cause.to_owned()));
     }
+    if let Some(protocol) = envelope::protocol(bytes, &how).filter(|it| *it != Protocol::Aaep) {
+        let cause = format!(
+            "a recording of {} within an envelope is judged by lint; it is drawn where its messages stand one a line",
+            protocol.name()
+        );
+        return Err(not_drawn(None, cause));
+    }
     let envelope = how.from.unwrap_or_else(|| envelope::told(bytes));
     let is_foreign =
         how.mapping.is_some() || ![Envelope::Jsonl, Envelope::Json].contains(&envelope);

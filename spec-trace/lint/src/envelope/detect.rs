@@ -218,7 +218,8 @@ pub fn looks_like(start: &[u8]) -> Option<String> {
     if is_archive(text) && memmem::find(text, b"\"_webSocketMessages\"").is_some() {
         return Some(ARCHIVE.to_owned());
     }
-    if Protocol::is_transcript(start) {
+    let within = super::within(start, &super::How::default());
+    if Protocol::is_transcript(start) || Protocol::is_transcript(&within) {
         return Some(format!(
             "requests and responses of a driver: say --protocol {} or {}",
             Protocol::McpAql.name(),
@@ -301,7 +302,7 @@ const JSON_RPC: &str = "JSON-RPC, which is another protocol";
 
 fn json_like(value: &Value) -> Option<String> {
     let is_rpc = value.get("jsonrpc").is_some();
-    if let Some(pointer) = pointer_to_message(value, 4) {
+    if let Some(pointer) = pointer_to_message(value, 4).filter(|it| !it.is_empty()) {
         let what = if is_rpc { "JSON-RPC" } else { "JSON" };
         return Some(format!(
             "{what} with a message at {pointer}: say --message {pointer}"
@@ -323,7 +324,7 @@ fn pointer_to_message(value: &Value, depth: usize) -> Option<String> {
         .get("type")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    if SIGNS.iter().any(|sign| name.starts_with(sign)) {
+    if SIGNS.iter().any(|sign| name.starts_with(sign)) || Protocol::is_line(value) {
         return Some(String::new());
     }
     let members = value.as_object().filter(|_| depth > 0)?;

@@ -25,6 +25,7 @@ pub use places::Places;
 
 use crate::lines::{LONGEST_LINE, Line, Lines, Records};
 use crate::place::Shift;
+use crate::protocol::Protocol;
 use crate::report::NotJudged;
 use crate::time::Timestamp;
 use har::Har;
@@ -344,6 +345,27 @@ fn envelope_and_framing(start: &[u8], how: &How) -> (Envelope, Envelope) {
         envelope
     };
     (envelope, framing)
+}
+
+/// The protocol of a recording that begins like this: what it begins with tells it, or the messages within its envelope do.
+pub fn protocol(start: &[u8], how: &How) -> Option<Protocol> {
+    Protocol::of_transcript(start).or_else(|| Protocol::of_transcript(&within(start, how)))
+}
+
+/// The messages within the envelope of a file that begins like this, one a line; nothing where it has none.
+fn within(start: &[u8], how: &How) -> Vec<u8> {
+    let start = &start[..start.len().min(TELLING)];
+    let opened = Opened::begun(start.to_vec(), io::empty(), how);
+    let mut text = Vec::new();
+    if opened.is_ours() {
+        return text;
+    }
+    let mut messages = opened.into_records();
+    while let Ok(Some(Line::Whole { bytes, .. })) = messages.next_line() {
+        text.extend_from_slice(bytes);
+        text.push(b'\n');
+    }
+    text
 }
 
 /// Whether a file that begins like this is read line by line, so that it can be judged while it grows; else what it is.

@@ -274,11 +274,8 @@ impl Frames for Units<'_> {
             LONGEST_LINE >> 20,
             of(is_second)
         ));
-        all.extend(moved.into_iter().chain(unordered).map(|reason| NotJudged {
-            clause: "AAEP-6.1-1",
-            reason,
-            owed: false,
-        }));
+        let reasons = moved.into_iter().chain(unordered);
+        all.extend(reasons.map(|reason| NotJudged::unseen("AAEP-6.1-1", reason)));
         all
     }
 }

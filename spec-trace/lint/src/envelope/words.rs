@@ -60,13 +60,12 @@ impl<F: Frames> Frames for Words<F> {
 
     fn not_judged(&self) -> Vec<NotJudged> {
         let mut all = self.frames.not_judged();
-        all.extend((self.passed > 0).then(|| NotJudged {
-            clause: "AAEP-EV-1",
-            reason: format!(
+        all.extend((self.passed > 0).then(|| {
+            let reason = format!(
                 "{} lines of the log are words on the second output (stderr), first on line {}: what they say is not judged",
                 self.passed, self.first
-            ),
-            owed: false,
+            );
+            NotJudged::unseen("AAEP-EV-1", reason)
         }));
         all
     }

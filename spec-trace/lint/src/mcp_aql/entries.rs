@@ -70,6 +70,9 @@ impl Log {
             "TOKEN_VALIDATED" if self.not_issued.contains(&id) => {
                 Some("that a token is validated whose issue has failed")
             }
+            "TOKEN_ISSUED" if is_success && self.may_be_good(&id, entry) => Some(
+                "that a token is issued with the token_id of another one, which may be good still",
+            ),
             _ => None,
         };
         if let Some(odd) = odd {
@@ -101,6 +104,15 @@ impl Log {
             }
             _ => {}
         }
+    }
+
+    /// Whether a token of that name was issued, and may still be good when this entry was written.
+    fn may_be_good(&self, id: &str, entry: &Fields<'_>) -> bool {
+        let known = self.tokens.get(id).filter(|it| it.revoked.is_none());
+        known.is_some_and(|known| {
+            let times = entry.time("timestamp").zip(known.at);
+            times.is_none_or(|(at, issued)| at.saturating_sub(issued) <= LONGEST)
+        })
     }
 
     /// AQL-4.1-4, AQL-4.1-6, AQL-5.1-3, AQL-5.3-3: a token is taken for what it was issued for, in time, and not after it was given back.
@@ -155,18 +167,13 @@ impl Log {
             .iter()
             .filter(|clause| clause.protocol == "mcp-aql");
         let untouched = clauses.filter(|clause| !found.touched.contains(clause.id.as_str()));
-        let not_judged = untouched.map(|clause| NotJudged {
-            clause: clause.id.as_str(),
-            reason: "entries of the log do not show it: they have no parameters, expiry or uses"
-                .to_owned(),
-            owed: false,
-        });
-        let odd = self.odd.map(|(line, odd)| NotJudged {
-            clause: rules::ENTRY_SHAPE.clause,
-            reason: format!(
+        let unseen = "entries of the log do not show it: they have no parameters, expiry or uses";
+        let not_judged = untouched.map(|clause| NotJudged::unseen(clause.id.as_str(), unseen));
+        let odd = self.odd.map(|(line, odd)| {
+            let reason = format!(
                 "the entry on line {line} says {odd}: what was done does not show; a transcript holds the call and what came of it"
-            ),
-            owed: true,
+            );
+            NotJudged::open(rules::ENTRY_SHAPE.clause, reason)
         });
         not_judged.chain(odd).collect()
     }

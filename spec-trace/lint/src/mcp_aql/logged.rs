@@ -74,10 +74,45 @@ impl Monitor {
             adapters: [Some(&call.adapter), token.map(|it| &it.call.adapter)],
         };
         let id = self.is_told(exchange, &told, token, found);
+        self.tells_it_apart(exchange, (name.as_ref(), id.as_ref()), found);
+        self.is_told_once(exchange, wanted);
         if let Some(token) = name.and_then(|name| self.account.tokens.get_mut(&name))
             && wanted == "TOKEN_ISSUED"
         {
             token.id = id;
+        }
+    }
+
+    /// AQL-6.4-1: two tokens that are good at one time have two names in the log.
+    fn tells_it_apart(
+        &self,
+        exchange: &Exchange<'_>,
+        (name, id): (Option<&String>, Option<&String>),
+        found: &mut Found,
+    ) {
+        let latest = self.account.latest;
+        let is_other = |(other, token): &(&String, &Token)| {
+            Some(*other) != name && id.is_some() && token.id.as_ref() == id && token.is_live(latest)
+        };
+        if let Some((_, token)) = self.account.tokens.iter().find(is_other) {
+            let message = format!(
+                "token_id of the entry of the log is that of another token, which was issued on line {}",
+                token.line
+            );
+            found.accuse(&rules::ENTRY_UNTRUE, exchange, "", None, message);
+        }
+    }
+
+    /// AQL-6.4-1: each thing that is done with a token has its entry. Two of one thing may tell of two steps of it.
+    fn is_told_once(&mut self, exchange: &Exchange<'_>, event: &'static str) {
+        let outputs = exchange.outputs().unwrap_or_default().iter();
+        let runs = outputs.filter(|it| it.kind == "perform").count();
+        let told = entries(exchange, event).into_iter();
+        let told = told.filter(|it| it.text("outcome").as_deref() == Some("success"));
+        if told.count() > runs.max(1) {
+            self.told_again
+                .get_or_insert((exchange.place.line, event, 0))
+                .2 += 1;
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Monitor {
     /// The first token that was taken past its expiry and the tolerance that there is where nobody sets one: how many
     /// milliseconds after its expiry, and on which line. Nobody set one, but the settings may.
     late: Option<(i64, u64)>,
+    /// The first answer with more entries of one event than were done: its line, the event, and how many such answers there are.
+    told_again: Option<(u64, &'static str, u64)>,
     /// The line of the first call that was answered and cannot be read, and how many there are.
     unread: Option<(u64, u64)>,
     log: Log,
@@ -115,30 +117,26 @@ impl crate::transcript::Monitor for Monitor {
             } else {
                 "a transcript does not show it"
             };
-            NotJudged {
-                clause: id,
-                reason: reason.to_owned(),
-                owed: false,
-            }
+            NotJudged::unseen(id, reason)
         });
         let mut not_judged: Vec<_> = not_judged.collect();
         if let Some((line, count)) = self.unread {
-            not_judged.push(NotJudged {
-                clause: first_clause(Protocol::McpAql),
-                reason: format!(
-                    "the call that is answered on line {line} is not judged ({count} such): it has no `operation`, `params` or `danger_level` that can be read"
-                ),
-                owed: true,
-            });
+            let reason = format!(
+                "the call that is answered on line {line} is not judged ({count} such): it has no `operation`, `params` or `danger_level` that can be read"
+            );
+            not_judged.push(NotJudged::open(first_clause(Protocol::McpAql), reason));
+        }
+        if let Some((line, event, count)) = self.told_again {
+            let reason = format!(
+                "the answer on line {line} has more entries {event} than it did such things ({count} such): whether the log tells of one thing twice does not show; each entry would have to say of which step it is"
+            );
+            not_judged.push(NotJudged::open(rules::ENTRY_SHAPE.clause, reason));
         }
         if let Some((late, line)) = self.late {
-            not_judged.push(NotJudged {
-                clause: rules::EXPIRED_TAKEN.clause,
-                reason: format!(
-                    "a token is taken {late} ms after its expiry on line {line}: whether the tolerance is longer than the 30 s that it is where nobody sets it does not show; a transcript would have to hold a `configure` with clock_skew_tolerance_seconds"
-                ),
-                owed: false,
-            });
+            let reason = format!(
+                "a token is taken {late} ms after its expiry on line {line}: whether the tolerance is longer than the 30 s that it is where nobody sets it does not show; a transcript would have to hold a `configure` with clock_skew_tolerance_seconds"
+            );
+            not_judged.push(NotJudged::unseen(rules::EXPIRED_TAKEN.clause, reason));
         }
         not_judged
     }

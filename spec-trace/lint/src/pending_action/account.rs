@@ -32,6 +32,28 @@ impl Phase {
     }
 }
 
+/// Who may decide, as it was proposed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Deciders {
+    /// Nobody is named.
+    Nobody,
+    /// These.
+    Named(Vec<String>),
+    /// What stands there is no list of names.
+    Unread,
+}
+
+impl Deciders {
+    /// Those of a proposal. A list that names nobody is none.
+    pub fn of(proposal: &Fields<'_>) -> Self {
+        match proposal.texts("deciders") {
+            Some(names) if !names.is_empty() => Self::Named(names),
+            None if proposal.raw("deciders").is_some_and(|it| it != "null") => Self::Unread,
+            Some(_) | None => Self::Nobody,
+        }
+    }
+}
+
 /// An action, as it was proposed and recorded.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -43,7 +65,7 @@ pub struct Action {
     pub arguments: Option<String>,
     pub only_reads: bool,
     pub nonce: Option<String>,
-    pub deciders: Option<Vec<String>>,
+    pub deciders: Deciders,
     pub idempotent: bool,
     /// When the question closes, in milliseconds; never, where there is none.
     pub expires_at: Option<i64>,
@@ -73,7 +95,7 @@ impl Action {
             arguments: proposal.raw("arguments").map(str::to_owned),
             only_reads: text("effect").as_deref() == Some("read"),
             nonce: record.text("nonce"),
-            deciders: proposal.texts("deciders"),
+            deciders: Deciders::of(proposal),
             idempotent: proposal.flag("idempotent") == Some(true),
             expires_at: if record.has("expires_at") {
                 record.time("expires_at")
@@ -105,13 +127,13 @@ impl Action {
         self.expires_at == Some(now)
     }
 
-    /// Whether that name may decide. Nobody knows, where nobody was named.
+    /// Whether that name may decide. Nobody knows, where nobody was named or what names them cannot be read.
     pub fn entitles(&self, by: &str) -> Option<bool> {
         match &self.deciders {
             _ if is_blank(by) => Some(false),
-            Some(deciders) => Some(deciders.iter().any(|name| name == by)),
-            None if self.agent.as_deref() == Some(by) => Some(false),
-            None => None,
+            Deciders::Named(names) => Some(names.iter().any(|name| name == by)),
+            Deciders::Nobody if self.agent.as_deref() == Some(by) => Some(false),
+            Deciders::Nobody | Deciders::Unread => None,
         }
     }
 }

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::NotJudged;
 use crate::rules::Rule;
-use crate::transcript::{Exchange, Found, Output, Shows, differs, same};
-use account::{Account, Action, Phase};
+use crate::transcript::{Answer, Exchange, Found, Output, Shows, differs, same};
+use account::{Account, Action, Deciders, Phase};
 
 /// What judges a transcript.
 #[derive(Debug, Default)]
@@ -23,6 +23,8 @@ pub struct Monitor {
     account: Account,
     sessions: BTreeSet<String>,
     minds: BTreeMap<Doubt, [Option<u64>; 2]>,
+    /// The first `deciders` that cannot be read: the line of the answer to their proposal, what stands there, and how many there are.
+    unread: Option<(u64, String, u64)>,
     /// The line on which an older state was handed back first.
     rolled_back: Option<u64>,
     /// The line on which something ran behind it that was settled before, and the line of that.
@@ -45,8 +47,8 @@ enum Verdict {
     Counts,
     /// It does not: the rule that it would break, and why.
     Ignored(&'static Rule, &'static str),
-    /// Nobody knows, or the text can be taken both ways.
-    Open(Option<Doubt>),
+    /// Nobody knows, or the text can be taken both ways: it counts where each of these is taken in its favour.
+    Open(&'static [Doubt]),
 }
 
 /// A decision that was asked for.
@@ -84,6 +86,10 @@ impl Step<'_> {
 impl crate::transcript::Monitor for Monitor {
     fn see(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
         self.shows.learn(&exchange.answer);
+        if let Answer::Greeting(_) = exchange.answer {
+            // Another may answer from here on.
+            self.minds.clear();
+        }
         let Some(outputs) = exchange.outputs() else {
             return;
         };
@@ -128,34 +134,31 @@ impl crate::transcript::Monitor for Monitor {
     fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
         let unseen = rules::UNSEEN
             .into_iter()
-            .map(|(clause, reason)| (clause, reason.to_owned()));
+            .map(|(clause, reason)| NotJudged::unseen(clause, reason));
         let mut clauses: BTreeSet<&'static str> =
             rules::ALL.iter().map(|rule| rule.clause).collect();
         clauses.retain(|clause| !found.touched.contains(clause));
-        let untouched = clauses.into_iter().map(|clause| {
-            (
-                clause,
-                "nothing was asked or shown that it is about".to_owned(),
-            )
-        });
+        let untouched = clauses
+            .into_iter()
+            .map(|clause| NotJudged::unseen(clause, "nothing was asked or shown that it is about"));
         let handed_back = self.rolled_back.map(|line| {
             let reason = format!("an older state is handed back on line {line}: of what was settled before, only the host knows");
-            ("PA-8", reason)
+            NotJudged::unseen("PA-8", reason)
+        });
+        let again = self.runs_again.map(|(line, before)| {
+            let reason = format!(
+                "on line {line} something runs that was settled on line {before}, behind an older state: whether its host prevents that does not show"
+            );
+            NotJudged::open("PA-8", reason)
+        });
+        let unread = self.unread.as_ref().map(|(line, written, count)| {
+            let reason = format!(
+                "`deciders` of the proposal that is answered on line {line} is {written}, and a list of names is expected ({count} such): who may decide does not show"
+            );
+            NotJudged::open(rules::NOT_ENTITLED.clause, reason)
         });
         let all = unseen.chain(untouched).chain(handed_back);
-        let all = all.map(|(clause, reason)| NotJudged {
-            clause,
-            reason,
-            owed: false,
-        });
-        let again = self.runs_again.map(|(line, before)| NotJudged {
-            clause: "PA-8",
-            reason: format!(
-                "on line {line} something runs that was settled on line {before}, behind an older state: whether its host prevents that does not show"
-            ),
-            owed: true,
-        });
-        all.chain(again).collect()
+        all.chain(again).chain(unread).collect()
     }
 }
 
@@ -230,14 +233,14 @@ impl Monitor {
             return Verdict::Ignored(&rules::NEVER_PROPOSED, "nobody has proposed it");
         };
         if action.is_forgotten {
-            return Verdict::Open(None);
+            return Verdict::Open(&[]);
         }
         let request = &exchange.request;
         match (request.text("nonce"), &action.nonce) {
             (Some(given), Some(nonce)) if given != *nonce => {
                 return Verdict::Ignored(&rules::NOT_ENTITLED, "its nonce is another");
             }
-            (Some(_), None) => return Verdict::Open(None),
+            (Some(_), None) => return Verdict::Open(&[]),
             _ => {}
         }
         let entitled = action.entitles(by);
@@ -253,7 +256,7 @@ impl Monitor {
         // Nothing runs by a denial, whenever it comes.
         let is_late = action.is_overdue(self.account.now) || action.closes_at(self.account.now);
         if !allows && is_late {
-            return Verdict::Open(None);
+            return Verdict::Open(&[]);
         }
         if action.is_overdue(self.account.now) {
             return Verdict::Ignored(&rules::EXPIRED, "the question had closed");
@@ -267,14 +270,15 @@ impl Monitor {
                     "other arguments were approved than proposed",
                 );
             }
-            Some(approved) if !same(approved, proposed) => return Verdict::Open(None),
+            Some(approved) if !same(approved, proposed) => return Verdict::Open(&[]),
+            _ if action.deciders == Deciders::Unread => return Verdict::Open(&[]),
             _ => {}
         }
         match (entitled.is_some(), action.closes_at(self.account.now)) {
             (true, false) => Verdict::Counts,
-            (false, false) => Verdict::Open(Some(Doubt::DecidersAbsent)),
-            (true, true) => Verdict::Open(Some(Doubt::ExpiryBoundary)),
-            (false, true) => Verdict::Open(None),
+            (false, false) => Verdict::Open(&[Doubt::DecidersAbsent]),
+            (true, true) => Verdict::Open(&[Doubt::ExpiryBoundary]),
+            (false, true) => Verdict::Open(&[Doubt::DecidersAbsent, Doubt::ExpiryBoundary]),
         }
     }
 

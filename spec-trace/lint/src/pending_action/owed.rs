@@ -1,7 +1,7 @@
 //! What should have come of an exchange, and did not.
 
 use super::account::Phase;
-use super::{Monitor, Step, Verdict, rules};
+use super::{Doubt, Monitor, Step, Verdict, rules};
 use crate::transcript::Found;
 
 impl Monitor {
@@ -48,7 +48,7 @@ impl Monitor {
         let id = &*decision.action;
         let is_decided = step.has_seen(id, "decided");
         match decision.verdict {
-            Verdict::Open(Some(doubt)) => self.is_of_one_mind(step, id, doubt, is_decided, found),
+            Verdict::Open(doubts) => self.weigh(step, id, doubts, is_decided, found),
             Verdict::Counts if !is_decided => {
                 let (rule, what) = if decision.allows {
                     (&rules::ALLOWED_NOT_RUN, "allowed")
@@ -61,7 +61,37 @@ impl Monitor {
                 );
                 self.accuse(rule, step, id, message, found);
             }
-            Verdict::Counts | Verdict::Ignored(..) | Verdict::Open(None) => {}
+            Verdict::Counts | Verdict::Ignored(..) => {}
+        }
+    }
+
+    /// PA-2, PA-7: a decision that counts is taken in its favour in each place that is open. One that does not may fail in any of them,
+    /// but not where others counted before; what is told to have expired was weighed as that.
+    fn weigh(
+        &mut self,
+        step: &Step<'_>,
+        id: &str,
+        doubts: &'static [Doubt],
+        counts: bool,
+        found: &mut Found,
+    ) {
+        if counts {
+            for doubt in doubts {
+                self.is_of_one_mind(step, id, *doubt, true, found);
+            }
+            return;
+        }
+        let has_counted = |it: &&Doubt| self.minds.get(it).is_some_and(|seen| seen[1].is_some());
+        let mut open = doubts.iter().filter(|it| !has_counted(it));
+        let told = ["expired", "expired_result"];
+        match (open.next(), open.next()) {
+            _ if doubts.len() > 1 && told.iter().any(|what| step.has_seen(id, what)) => {}
+            (Some(_), Some(_)) => {}
+            (one, _) => {
+                if let Some(doubt) = one.or(doubts.first()) {
+                    self.is_of_one_mind(step, id, *doubt, false, found);
+                }
+            }
         }
     }
 

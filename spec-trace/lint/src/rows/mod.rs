@@ -8,8 +8,6 @@ pub mod rules;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use countersign_clauses as clause;
-
 pub use row::{Cell, Columns};
 use row::{Effect, Moment, Row, State};
 
@@ -17,10 +15,11 @@ use crate::envelope::Opened;
 use crate::finding::Finding;
 use crate::lines::{LONGEST_LINE, Line, Records};
 use crate::place::{Here, Place};
+use crate::protocol::Protocol;
 use crate::report::{Damage, LintReport, NotJudged, Verdict};
 use crate::rules::{Rule, Weight};
 use crate::selection::Selection;
-use crate::transcript::{differs, same};
+use crate::transcript::{differs, first_clause, same};
 
 /// A file that holds no rows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +47,7 @@ pub fn judge_rows(
             let report = judge(&mut messages, columns, file, strict, selection);
             let places = messages.into_places();
             let mut report = report.map_err(|NoRows(why)| NoRows(places.tell(&why, "")))?;
-            report.tell_places(&places, "");
+            report.tell_envelope(places, first_clause(Protocol::PendingAction));
             Ok(report)
         }
     }
@@ -108,6 +107,10 @@ struct Known {
     closed: Option<(State, u64)>,
     /// The arguments that were proposed, each with its first line.
     proposed: Vec<(String, u64)>,
+    /// When its question closes at the earliest, and on which line.
+    expires: Option<(Moment, u64)>,
+    /// When it was allowed at the earliest, and on which line.
+    allowed: Option<(Moment, u64)>,
 }
 
 impl Known {
@@ -129,6 +132,13 @@ impl Known {
                 .map(|it| (it.to_owned(), line))
                 .into_iter()
                 .collect(),
+            expires: row.times.expires.map(|it| (it, line)),
+            allowed: row
+                .times
+                .decided
+                .filter(|_| row.was_allowed())
+                .filter(|_| !row.times.before(|it| [it.expires, it.decided]))
+                .map(|it| (it, line)),
         }
     }
 
@@ -138,6 +148,8 @@ impl Known {
         self.ran = self.ran.or(other.ran);
         self.has_run = self.has_run.or(other.has_run);
         self.closed = self.closed.or(other.closed);
+        self.expires = earlier(self.expires, other.expires);
+        self.allowed = earlier(self.allowed, other.allowed);
         for (proposed, line) in other.proposed {
             if self.proposed.iter().all(|(it, _)| differs(it, &proposed)) {
                 self.proposed.push((proposed, line));
@@ -145,16 +157,35 @@ impl Known {
         }
     }
 
-    /// PA-3: the line on which other arguments were proposed than in the other version, of an action that was allowed or ran in either.
-    fn otherwise(&self, other: &Self) -> Option<(u64, &'static Rule)> {
+    /// PA-7: the line on which the question closed, and that on which it was allowed later, where these are two versions.
+    fn late(&self, other: &Self) -> Option<(u64, u64)> {
+        let pairs = [(self.expires, other.allowed), (other.expires, self.allowed)];
+        pairs.into_iter().find_map(|(expires, allowed)| {
+            let ((expires, closed), (allowed, line)) = expires.zip(allowed)?;
+            expires.is_before(allowed).then_some((closed, line))
+        })
+    }
+
+    /// PA-3: the line on which other arguments were proposed than in the other version, of an action that was allowed or ran in either,
+    /// with the rule that this breaks and what became of it.
+    fn otherwise(&self, other: &Self) -> Option<(u64, &'static Rule, &'static str)> {
         let (here, _) = self.proposed.first()?;
         let mut others = other.proposed.iter();
         let (_, line) = others.find(|(it, _)| differs(here, it))?;
         let is_allowed = |it: &Self| matches!(it.end, Some((State::Allowed, _)));
         if self.has_run.or(other.has_run).is_some() {
-            return Some((*line, &rules::RUNS_OTHERWISE));
+            return Some((*line, &rules::RUNS_OTHERWISE, "ran"));
         }
-        (is_allowed(self) || is_allowed(other)).then_some((*line, &rules::APPROVED_OTHERWISE))
+        let is_allowed = is_allowed(self) || is_allowed(other);
+        is_allowed.then_some((*line, &rules::APPROVED_OTHERWISE, "was allowed"))
+    }
+}
+
+/// The earlier of two moments that may be there, with its line.
+fn earlier(one: Option<(Moment, u64)>, other: Option<(Moment, u64)>) -> Option<(Moment, u64)> {
+    match (one, other) {
+        (Some(one), Some(other)) if one.0.earlier(other.0) != one.0 => Some(other),
+        (one, other) => one.or(other),
     }
 }
 
@@ -173,6 +204,8 @@ struct Table<'a> {
     unread: BTreeMap<&'static str, (u64, String, u64)>,
     /// What the times or words of a row leave open: the clause, with what is open first, and in how many rows.
     doubts: BTreeMap<&'static str, (String, u64)>,
+    /// The same of the row that is looked at.
+    new_doubts: Vec<(&'static str, String)>,
     /// The first row without an id.
     nameless: Option<u64>,
     reached: bool,
@@ -197,6 +230,7 @@ impl<'a> Table<'a> {
             seen: BTreeSet::new(),
             unread: BTreeMap::new(),
             doubts: BTreeMap::new(),
+            new_doubts: Vec::new(),
             nameless: None,
             reached: false,
         }
@@ -289,8 +323,12 @@ impl<'a> Table<'a> {
             times.into_iter().flatten().any(|it| it.reaches(since))
         });
         self.reached |= is_then;
+        let doubts = std::mem::take(&mut self.new_doubts);
         if !is_then || !self.selection.wants(row.session.as_deref()) {
-            self.findings.truncate(before);
+            return self.findings.truncate(before);
+        }
+        for (clause, what) in doubts {
+            self.doubts.entry(clause).or_insert((what, 0)).1 += 1;
         }
     }
 
@@ -400,7 +438,7 @@ impl<'a> Table<'a> {
                     format!("decider of {name} is {decider:?}, who is none of `deciders`");
                 self.accuse(&rules::NOT_ENTITLED, at, message);
             }
-        } else if let Some(agent) = &row.agent {
+        } else if let Some(agent) = row.agent.as_ref().filter(|_| row.are_deciders_read()) {
             self.touch(&rules::NOT_ENTITLED);
             if agent == decider {
                 let message =
@@ -454,26 +492,47 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// PA-7, PA-10: what is said of a row that nobody can be accused of, and that is not right as it stands.
+    /// PA-1, PA-7, PA-10: what is said of a row that nobody can be accused of, and that is not right as it stands.
     fn doubtful(&mut self, at: &At<'_>) {
         let row = at.row;
         let (name, line, times) = (row.name(), at.line, row.times);
-        let is_asked = |selection: &Selection| selection.wants(row.session.as_deref());
-        if !is_asked(self.selection) {
-            return;
-        }
-        let mut doubt = |clause, what: String| {
-            self.doubts.entry(clause).or_insert((what, 0)).1 += 1;
-        };
-        if let (Some(decided), Some(expires), true) =
-            (times.decided, times.expires, row.was_allowed())
-            && decided.may_be_after(expires)
-        {
-            let what = format!(
-                "`decided_at` of {name} on line {line} is later than `expires_at` by no more than their last digit: \
-                 only times with more digits would show it"
-            );
-            doubt(rules::EXPIRED.clause, what);
+        let was_asked = row.has_run() && !row.may_only_read();
+        let pairs = [
+            (
+                rules::EXPIRED.clause,
+                ["decided_at", "expires_at"],
+                [times.decided, times.expires],
+                row.was_allowed(),
+            ),
+            (
+                rules::UNDECIDED.clause,
+                ["decided_at", "executed_at"],
+                [times.decided, times.executed],
+                was_asked,
+            ),
+            (
+                rules::UNTRUE.clause,
+                ["created_at", "decided_at"],
+                [times.created, times.decided],
+                true,
+            ),
+            (
+                rules::UNTRUE.clause,
+                ["created_at", "executed_at"],
+                [times.created, times.executed],
+                true,
+            ),
+        ];
+        for (clause, [later, earlier], moments, is_about) in pairs {
+            if let ([Some(one), Some(other)], true) = (moments, is_about)
+                && one.may_be_after(other)
+            {
+                let what = format!(
+                    "`{later}` of {name} on line {line} is later than `{earlier}` by no more than their last digit: \
+                     only times with more digits would show it"
+                );
+                self.new_doubts.push((clause, what));
+            }
         }
         let is_executed = row.status == Some(State::Executed);
         let allows = [Some(State::Allowed), Some(State::Executed)];
@@ -487,7 +546,7 @@ impl<'a> Table<'a> {
             return;
         };
         let what = format!("of {name} on line {line}, {what}: which of them is so does not show");
-        doubt(rules::UNTRUE.clause, what);
+        self.new_doubts.push((rules::UNTRUE.clause, what));
     }
 
     /// PA-9: what the user sees need not tell the id, nor the arguments.
@@ -539,12 +598,7 @@ impl<'a> Table<'a> {
                 before.line
             );
             fault = Some((&rules::NAME_AGAIN, message));
-        } else if let Some((line, rule)) = now.otherwise(before) {
-            let has_run = if now.has_run.or(before.has_run).is_some() {
-                "ran"
-            } else {
-                "was allowed"
-            };
+        } else if let Some((line, rule, has_run)) = now.otherwise(before) {
             let message =
                 format!("{name} {has_run}, and was proposed with other arguments on line {line}");
             fault = Some((rule, message));
@@ -573,10 +627,17 @@ impl<'a> Table<'a> {
                 format!("{name} is {state} on line {closed}, {what}, and ran on line {ran}");
             fault = Some((rule, message));
         }
+        let late = now.late(before).filter(|_| fault.is_none());
         before.add(now);
         if let Some((rule, message)) = fault {
             self.touch(rule);
             self.accuse(rule, at, message);
+        }
+        if let Some((closed, line)) = late {
+            let what = format!(
+                "{name} was allowed on line {line} after the `expires_at` of line {closed}:                  only rows that tell when its question was to close later, if it was, would show whether that is in time"
+            );
+            self.new_doubts.push((rules::EXPIRED.clause, what));
         }
     }
 
@@ -597,11 +658,6 @@ impl<'a> Table<'a> {
 
     /// What these rows do not show.
     fn not_judged(&self, columns: &Columns) -> Vec<NotJudged> {
-        let open = |clause, reason, owed| NotJudged {
-            clause,
-            reason,
-            owed,
-        };
         let nowhere = columns
             .pointers()
             .into_iter()
@@ -614,50 +670,48 @@ impl<'a> Table<'a> {
             });
         let nowhere: Vec<_> = nowhere.collect();
         let mut all = Vec::new();
-        let first = clause::all()
-            .iter()
-            .find(|it| it.protocol == "pending-action")
-            .map_or("", |it| it.id.as_str());
+        let first = first_clause(Protocol::PendingAction);
         if !nowhere.is_empty() {
-            all.push(open(first, nowhere.join(", "), false));
+            all.push(NotJudged::unseen(first, nowhere.join(", ")));
         }
         for (column, (line, written, count)) in &self.unread {
             let reason = format!(
                 "`{column}` on line {line} is {written:?}, which has no meaning here ({count} of {} rows): \
                  [row.words] of the mapping gives words of `status` and `decision` one, times are RFC 3339 or numbers, \
-                 and `executions` is a whole number",
+                 `executions` is a whole number, and `deciders` a list of names",
                 self.rows
             );
-            all.push(open(first, reason, true));
+            all.push(NotJudged::open(first, reason));
         }
         for (clause, (what, count)) in &self.doubts {
             let reason = format!("{what} ({count} of {} rows)", self.rows);
-            all.push(open(clause, reason, true));
+            all.push(NotJudged::open(clause, reason));
         }
         if let Some(line) = self.nameless {
             let reason = format!("the row on line {line} has no id");
-            all.push(open(first, reason, true));
+            all.push(NotJudged::open(first, reason));
         }
         let untouched = rules::ASKS_FOR.iter();
         let untouched = untouched.filter(|(clause, _)| !self.touched.contains(clause));
         all.extend(
-            untouched.map(|(clause, what)| open(clause, format!("no row holds {what}"), false)),
+            untouched
+                .map(|(clause, what)| NotJudged::unseen(clause, format!("no row holds {what}"))),
         );
         let unseen = rules::UNSEEN.iter();
-        all.extend(unseen.map(|(clause, why)| open(clause, (*why).to_owned(), false)));
+        all.extend(unseen.map(|(clause, why)| NotJudged::unseen(clause, *why)));
         if self.touched.is_empty() {
             let reason = "nothing is there that a clause is about".to_owned();
-            all.push(open(first, reason, true));
+            all.push(NotJudged::open(first, reason));
         }
         for session in &self.selection.sessions {
             if !self.sessions.contains(session) {
                 let reason = format!("nothing is about the session {session:?}");
-                all.push(open(first, reason, true));
+                all.push(NotJudged::open(first, reason));
             }
         }
         if self.selection.since.is_some() && !self.reached {
             let reason = "no row is of that time or later".to_owned();
-            all.push(open(first, reason, true));
+            all.push(NotJudged::open(first, reason));
         }
         all
     }
@@ -683,6 +737,11 @@ impl Row {
         self.executed.raw().is_some()
             || self.status == Some(State::Executed)
             || self.executions.is_some_and(|count| count > 0)
+    }
+
+    /// Whether nothing stands for who may decide that cannot be read.
+    fn are_deciders_read(&self) -> bool {
+        self.unread.iter().all(|(column, _)| *column != "deciders")
     }
 
     /// Whether it was allowed, rightly or not.

@@ -184,6 +184,11 @@ impl Moment {
         self.has_zone == other.has_zone && self.at > other.at && !other.is_before(self)
     }
 
+    /// The earlier of both, as far as they can be compared.
+    pub fn earlier(self, other: Self) -> Self {
+        if other.is_before(self) { other } else { self }
+    }
+
     /// Whether it was at that time or later, as it is written.
     pub fn reaches(self, since: Timestamp) -> bool {
         self.at >= since.microseconds()
@@ -360,9 +365,11 @@ impl Columns {
         let deciders = take("deciders");
         let deciders = deciders.raw().and_then(|raw| {
             let items = serde_json::from_str::<Vec<String>>(raw);
-            items
-                .or_else(|_| serde_json::from_str(&text(raw).unwrap_or_default()))
-                .ok()
+            let items = items.or_else(|_| serde_json::from_str(&text(raw).unwrap_or_default()));
+            if items.is_err() {
+                unread.push(("deciders", deciders.written().unwrap_or_default()));
+            }
+            items.ok()
         });
         let text = |cell: Cell| cell.text();
         Ok(Row {
@@ -377,7 +384,8 @@ impl Columns {
             decision: meant,
             decider: decider.text().filter(|it| !it.trim().is_empty()),
             decided: [decision, decided_at, decider],
-            deciders,
+            // A list that names nobody is none.
+            deciders: deciders.filter(|it| !it.is_empty()),
             times,
             executions,
             executed,

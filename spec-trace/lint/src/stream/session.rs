@@ -596,10 +596,9 @@ impl Owed {
         ]
         .into_iter()
         .filter(|(_, _, items)| !items.is_empty())
-        .map(|(clause, what, items)| NotJudged {
-            clause,
-            reason: format!("the input ends, and {what} {}", some_of(&items)),
-            owed: true,
+        .map(|(clause, what, items)| {
+            let reason = format!("the input ends, and {what} {}", some_of(&items));
+            NotJudged::open(clause, reason)
         })
         .collect()
     }

@@ -102,9 +102,21 @@ impl Shows {
     /// Takes over what a greeting declares; any other answer changes nothing.
     pub fn learn(&mut self, answer: &Answer<'_>) {
         if let Answer::Greeting(greeting) = answer {
-            let kinds = greeting.texts("shows");
+            let said = greeting.raw("shows").filter(|it| *it != "null");
+            // What cannot be read may declare anything: nothing is missed then.
+            let kinds = said.map(|_| greeting.texts("shows").unwrap_or_default());
             self.0 = kinds.map(|kinds| kinds.into_iter().collect());
         }
+    }
+
+    /// What of a greeting's `shows` has no meaning, with whether none of it has.
+    fn unread(greeting: &Fields<'_>) -> Option<(String, bool)> {
+        let said = greeting.raw("shows").filter(|it| *it != "null")?;
+        let Some(kinds) = greeting.texts("shows") else {
+            return Some((said.to_owned(), true));
+        };
+        let unknown = kinds.iter().find(|it| !KINDS.contains(&&***it))?;
+        Some((format!("{unknown:?}"), false))
     }
 
     /// Whether outputs of that kind are shown.
@@ -179,7 +191,7 @@ pub fn judge_transcript(
         Ok(mut lines) => judge(&mut lines, protocol, file, strict, selection),
         Err(mut messages) => {
             let mut report = judge(&mut messages, protocol, file, strict, selection)?;
-            report.tell_places(&messages.into_places(), "");
+            report.tell_envelope(messages.into_places(), first_clause(protocol));
             Ok(report)
         }
     }
@@ -213,6 +225,7 @@ fn judge(
         passed_over: None,
         twice: None,
         more_twice: 0,
+        shows: None,
         selected_from: None,
     };
     let mut found = Found::default();
@@ -225,33 +238,23 @@ fn judge(
         });
     }
     let mut not_judged = monitor.not_judged(&found);
+    let mut open =
+        |reason: String| not_judged.push(NotJudged::open(first_clause(protocol), reason));
     if reading.exchanges == 0 || found.touched.is_empty() {
-        not_judged.push(NotJudged {
-            clause: first_clause(protocol),
-            reason: "nothing was asked that a clause is about".to_owned(),
-            owed: true,
-        });
+        open("nothing was asked that a clause is about".to_owned());
     }
     if let Some(line) = reading.passed_over {
-        let reason = format!(
+        open(format!(
             "up to line {line} it goes on from something that was before it: a `reset` would begin anew"
-        );
-        not_judged.push(NotJudged {
-            clause: first_clause(protocol),
-            reason,
-            owed: true,
-        });
+        ));
     }
-    not_judged.extend(reading.names_twice());
+    reading.names_twice().into_iter().for_each(&mut open);
     for session in &selection.sessions {
         if !monitor.sessions().contains(session) {
-            not_judged.push(NotJudged {
-                clause: first_clause(protocol),
-                reason: format!("nothing is about the session {session:?}"),
-                owed: true,
-            });
+            open(format!("nothing is about the session {session:?}"));
         }
     }
+    not_judged.extend(reading.shows_unread());
     let (violations, warnings) = found
         .findings
         .into_iter()
@@ -280,11 +283,10 @@ fn judge(
         (_, from) => from,
     };
     if from == Some(u64::MAX) {
-        report.not_judged.push(NotJudged {
-            clause: first_clause(protocol),
-            reason: "nothing was asked at that time or later".to_owned(),
-            owed: true,
-        });
+        let reason = "nothing was asked at that time or later";
+        report
+            .not_judged
+            .push(NotJudged::open(first_clause(protocol), reason));
     }
     selection.apply(from, &mut report);
     Ok(report)
@@ -310,6 +312,8 @@ struct Reading {
     /// The first line with a name in it twice, and how many more there are.
     twice: Option<(u64, String)>,
     more_twice: u64,
+    /// What of the first greeting that has such a thing cannot be read: its line, what stands there, and whether that is all.
+    shows: Option<(u64, String, bool)>,
     selected_from: Option<u64>,
 }
 
@@ -338,19 +342,32 @@ impl State {
 
 impl Reading {
     /// What is left open by lines with a name in them twice.
-    fn names_twice(&self) -> Option<NotJudged> {
+    fn names_twice(&self) -> Option<String> {
         let (line, name) = self.twice.as_ref()?;
         let more = match self.more_twice {
             0 => String::new(),
             more => format!(" (and {more} more such lines)"),
         };
-        let reason = format!(
+        Some(format!(
             "the name {name:?} stands twice on line {line}{more}: which of the two counts does not show, and it was judged as if that were the last"
-        );
-        Some(NotJudged {
-            clause: first_clause(self.protocol),
-            reason,
-            owed: true,
+        ))
+    }
+
+    /// What is left open by what a greeting declares to be shown.
+    fn shows_unread(&self) -> Option<NotJudged> {
+        let (line, written, is_all) = self.shows.as_ref()?;
+        let kinds = KINDS.join(", ");
+        let clause = first_clause(self.protocol);
+        Some(if *is_all {
+            let reason = format!(
+                "`shows` of the greeting on line {line} is {written}, and a list of kinds of output is expected (of {kinds}): what is missing may not be shown"
+            );
+            NotJudged::open(clause, reason)
+        } else {
+            let reason = format!(
+                "`shows` of the greeting on line {line} has {written}, which is no kind of output ({kinds})"
+            );
+            NotJudged::unseen(clause, reason)
         })
     }
 
@@ -445,6 +462,12 @@ impl Reading {
         let is_reached = |since: Timestamp| now.is_some_and(|now| now >= since.milliseconds());
         if selection.since.is_some_and(is_reached) {
             self.selected_from.get_or_insert(number);
+        }
+        if let Answer::Greeting(greeting) = &answer
+            && self.shows.is_none()
+        {
+            let unread = Shows::unread(greeting);
+            self.shows = unread.map(|(written, is_all)| (number, written, is_all));
         }
         self.exchanges += 1;
         found.accused.clear();

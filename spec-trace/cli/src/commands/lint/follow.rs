@@ -101,10 +101,10 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
 
 /// What begins like this, if it is told by its content to be no stream of AAEP.
 fn other_protocol(start: &[u8], args: &Args, how: &How) -> Option<String> {
-    if args.protocol.is_some() || how.from.is_some() || how.mapping.is_some() {
+    if args.protocol.is_some() {
         return None;
     }
-    match Recorded::of_transcript(start) {
+    match envelope::protocol(start, how) {
         Some(Recorded::Aaep) => None,
         Some(protocol) => Some(format!("a recording of {}", protocol.name())),
         None => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::pending_action::account::{Action, Phase};
+use crate::pending_action::account::{Action, Deciders, Phase};
 use crate::pending_action::{Doubt, Monitor, Step, Verdict, rules};
 use crate::transcript::{Fields, Found, differs};
 
@@ -41,6 +41,11 @@ impl Monitor {
             self.accuse(&rules::RECORD_DIFFERS, step, id, message, found);
         }
         let action = Action::new(record, proposal, step.exchange.line);
+        if action.deciders == Deciders::Unread {
+            let written = proposal.raw("deciders").unwrap_or_default().to_owned();
+            let first = (step.exchange.place.line, written, 0);
+            self.unread.get_or_insert(first).2 += 1;
+        }
         self.sessions.extend(action.session.clone());
         if let Some(nonce) = &action.nonce
             && let Some(line) = self
@@ -231,7 +236,7 @@ impl Monitor {
         }
         // A decision about it is weighed by itself.
         let decides = step.decision.as_ref().is_some_and(|it| {
-            it.action == id && matches!(it.verdict, Verdict::Open(Some(Doubt::ExpiryBoundary)))
+            it.action == id && matches!(it.verdict, Verdict::Open([Doubt::ExpiryBoundary]))
         });
         if phase == Phase::Pending && self.account.actions[id].closes_at(now) && !decides {
             self.is_of_one_mind(step, id, Doubt::ExpiryBoundary, false, found);
@@ -332,16 +337,16 @@ fn differing(record: &Fields<'_>, proposal: &Fields<'_>) -> Option<&'static str>
         .into_iter()
         .find(|name| record.text(name) != proposal.text(name));
     let names = |fields: &Fields<'_>| {
-        fields
-            .texts("deciders")
-            .map(|it| it.into_iter().collect::<BTreeSet<_>>())
+        let names = fields.texts("deciders").unwrap_or_default();
+        names.into_iter().collect::<BTreeSet<_>>()
     };
+    let are_read = Deciders::of(proposal) != Deciders::Unread;
     let arguments = record.raw("arguments").zip(proposal.raw("arguments"));
     let are_others = arguments.is_none_or(|(told, proposed)| differs(told, proposed));
     let flag = |fields: &Fields<'_>| fields.flag("idempotent").unwrap_or(false);
     let ends = |fields: &Fields<'_>| fields.time("expires_at");
     text.or_else(|| are_others.then_some("arguments"))
-        .or_else(|| (names(record) != names(proposal)).then_some("deciders"))
+        .or_else(|| (are_read && names(record) != names(proposal)).then_some("deciders"))
         .or_else(|| (flag(record) != flag(proposal)).then_some("idempotent"))
         .or_else(|| {
             (proposal.has("expires_at") && ends(record) != ends(proposal)).then_some("expires_at")
