@@ -163,19 +163,32 @@ impl Announced {
     }
 
     /// The questions that are about calls which nobody had been asked about, and not about this one: it fits them less, or the
-    /// other ran on what became of them.
-    pub fn of_others(&self, action: &Action) -> Vec<usize> {
+    /// other ran on what became of them. Of one that is not told and that nothing explains so far (`is_unexplained`, by its line), a
+    /// question is only taken to be about it where the later call says what it is called with, and nothing of that is in the
+    /// question, or another question names the later call (`is_named`).
+    pub fn of_others(
+        &self,
+        action: &Action,
+        is_named: bool,
+        is_unexplained: impl Fn(u64) -> bool,
+    ) -> Vec<usize> {
         let open = self.open.iter().filter_map(|early| match &early.tie {
-            Tie::To(tied) if early.told => Some((tied, false)),
-            Tie::To(_) | Tie::Open | Tie::Unclear => None,
+            Tie::To(tied) => Some((early, tied, false)),
+            Tie::Open | Tie::Unclear => None,
         });
-        let ran = self.ran.iter().filter(|it| it.early.told);
-        let tied = open.chain(ran.map(|ran| (&ran.tied, ran.explained)));
-        let others = tied.filter(|(tied, explained)| {
+        let ran = self.ran.iter();
+        let tied = open.chain(ran.map(|ran| (&ran.early, &ran.tied, ran.explained)));
+        let others = tied.filter(|(early, tied, explained)| {
             let fit = tied.fits(action);
-            fit < tied.fit() || *explained && fit == tied.fit()
+            let is_apart = || is_named || !action.is_named_in(&tied.question.1);
+            if early.told {
+                fit < tied.fit() || *explained && fit == tied.fit()
+            } else {
+                let tells = fit == Fit::Not && action.has_arguments();
+                tells && is_apart() && is_unexplained(early.line)
+            }
         });
-        others.map(|(tied, _)| tied.number).collect()
+        others.map(|(_, tied, _)| tied.number).collect()
     }
 
     /// Judges an event of the open session, but for a question, which is handed to [`Self::asked`] when it is entered.

@@ -271,23 +271,18 @@ impl Authorisation {
             accused.extend(self.called(event, *irreversible, concerned, confirmations, notes));
         }
         if let EventKind::Completed { tool, .. } = &event.kind {
-            accused.extend(self.completed(event, *tool, confirmations, notes));
+            self.completed(event, *tool);
         }
         if matches!(event.kind, EventKind::Ended(_)) {
+            accused.extend(self.give_up_waiting(event.session, confirmations, notes));
             let undecided = self.deferred.iter();
             accused.extend(undecided.map(|number| self.runs[*number].accused(false)));
         }
         accused
     }
 
-    /// Takes in that a call completed, unless its own id ties it to its acceptance. One that only waited for a question of its own is accused.
-    fn completed(
-        &mut self,
-        event: &Event,
-        tool: Option<&str>,
-        confirmations: &Confirmations,
-        notes: &mut Notes,
-    ) -> Option<Accused> {
+    /// Takes in that a call completed, unless its own id ties it to its acceptance.
+    fn completed(&mut self, event: &Event, tool: Option<&str>) {
         let is_completed = |run: &Run| {
             let call = (run.ids(), run.action.tool.as_deref());
             run.completed.is_none() && completes(event, tool, call)
@@ -297,13 +292,10 @@ impl Authorisation {
         };
         let number = self.runs.iter().find_map(|(number, run)| {
             (may_be_told(number, run) && is_completed(run)).then_some(number)
-        })?;
-        let run = self.runs.get_mut(number)?;
-        run.completed = Some(event.place.line);
-        if !run.waits {
-            return None;
+        });
+        if let Some(run) = number.and_then(|it| self.runs.get_mut(it)) {
+            run.completed = Some(event.place.line);
         }
-        self.accuse_deferred(number, event.session, confirmations, notes)
     }
 
     fn accuse_deferred(
@@ -337,7 +329,10 @@ impl Authorisation {
             let fits_better = match fit {
                 Fit::Id(_) => !matches!(run.relation, Relation::Same(_)),
                 Fit::Words => {
-                    (run.waits || run.action.has_arguments()) && earlier.all(|it| it == Fit::Not)
+                    let may_be_its_own = run.completed.is_none() || !run.waits;
+                    may_be_its_own
+                        && (run.waits || run.action.has_arguments())
+                        && earlier.all(|it| it == Fit::Not)
                 }
                 Fit::Not => false,
             };
@@ -354,18 +349,19 @@ impl Authorisation {
         !self.deferred.is_empty()
     }
 
-    /// Accuses what only waited for a question of its own: none will come any more.
+    /// Accuses what only waited for a question of its own, or for a call that the last one names: none will come any more.
     pub fn give_up_waiting(
         &mut self,
         session: &str,
         confirmations: &Confirmations,
         notes: &mut Notes,
-    ) {
-        for number in self.deferred.clone() {
-            if self.runs.get(number).is_some_and(|it| it.waits) {
-                self.accuse_deferred(number, session, confirmations, notes);
-            }
-        }
+    ) -> Vec<Accused> {
+        let waits = |it: &usize| self.runs.get(*it).is_some_and(|it| it.waits);
+        let waiting: Vec<_> = self.deferred.iter().copied().filter(waits).collect();
+        let waiting = waiting.into_iter();
+        waiting
+            .filter_map(|number| self.accuse_deferred(number, session, confirmations, notes))
+            .collect()
     }
 
     /// Accuses what no reply explained: none will come any more.
@@ -409,6 +405,11 @@ impl Authorisation {
                 doubt_order(&self.runs[number], decided, notes);
             }
         }
+    }
+
+    /// Whether the call on that line is neither explained nor accused.
+    pub fn is_deferred(&self, line: u64) -> bool {
+        self.undecided_lines().any(|it| it == line)
     }
 
     /// Lines of the calls that are neither explained nor accused.
@@ -523,8 +524,7 @@ impl Authorisation {
         }
         self.runs.get_mut(number)?.waits = waits && !is_deferred;
         self.deferred.push_back(number);
-        self.give_up_the_oldest(notes);
-        None
+        self.give_up_the_oldest(session, confirmations, notes)
     }
 
     /// Whether a question names another call, which it led to, was told with, or may be yet, and not this one.
@@ -551,18 +551,27 @@ impl Authorisation {
     }
 
     /// No more calls are kept undecided than confirmations are.
-    fn give_up_the_oldest(&mut self, notes: &mut Notes) {
+    fn give_up_the_oldest(
+        &mut self,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<Accused> {
         if self.deferred.len() <= KEPT {
-            return;
+            return None;
         }
-        let oldest = self.deferred.pop_front();
-        if let Some(run) = oldest.and_then(|number| self.runs.remove(number)) {
-            let reason = format!(
-                "nothing tells yet whether an acceptance preceded the call on line {}, and too many such calls have come since",
-                run.line()
-            );
-            notes.withhold("AAEP-A.7.4-1", reason);
+        let oldest = self.deferred.front().copied()?;
+        if self.runs.get(oldest)?.waits {
+            return self.accuse_deferred(oldest, session, confirmations, notes);
         }
+        self.deferred.pop_front();
+        let run = self.runs.remove(oldest)?;
+        let reason = format!(
+            "nothing tells yet whether an acceptance preceded the call on line {}, and too many such calls have come since",
+            run.line()
+        );
+        notes.withhold("AAEP-A.7.4-1", reason);
+        None
     }
 
     /// Assigns a call with these candidates, to the first that can explain it or by moving others.

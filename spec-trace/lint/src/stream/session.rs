@@ -371,8 +371,13 @@ impl ConfirmationMonitors {
             (self.confirmations).candidates(&event.ids, event.place.line);
         let mut others = Vec::new();
         if self.replies == Replies::Recorded && !matches!(relation, Relation::Same(_)) {
-            others = self.announced.of_others(&action);
-            others.extend(self.confirmations.plainly_of_others(&action, &candidates));
+            let is_named = self.confirmations.is_named(&action, &candidates);
+            let is_unexplained = |line| self.authorisation.is_deferred(line);
+            others = self.announced.of_others(&action, is_named, is_unexplained);
+            if is_named {
+                let plainly = self.confirmations.plainly_of_others(&action, &candidates);
+                others.extend(plainly);
+            }
             candidates.retain(|it| !others.contains(it));
         }
         Concerned {
@@ -436,8 +441,10 @@ impl ConfirmationMonitors {
 
     /// Judges what no question that is still to come can be about: the input ends.
     pub(super) fn give_up_waiting(&mut self, session: &str, notes: &mut Notes) {
-        self.authorisation
+        let accused = self
+            .authorisation
             .give_up_waiting(session, &self.confirmations, notes);
+        self.accused(&accused, notes);
     }
 
     /// Judges what no reply explained, when none will come any more.
