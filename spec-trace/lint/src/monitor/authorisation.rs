@@ -438,9 +438,10 @@ impl Authorisation {
         self.runs.insert(number, Box::new(run));
         let mut left_over = number;
         if !self.assign(number, candidates, confirmations, notes) {
-            left_over = self
-                .displace(number, candidates, confirmations, notes)
-                .unwrap_or(number);
+            // Each takes a question that it fits better than who held it, so that there is an end.
+            while let Some(displaced) = self.displace(left_over, confirmations, notes) {
+                left_over = displaced;
+            }
         }
         self.doubt(number, candidates, confirmations, notes);
         let is_explained = self.assigned.has(left_over);
@@ -451,11 +452,11 @@ impl Authorisation {
     fn displace(
         &mut self,
         number: usize,
-        candidates: &[usize],
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<usize> {
         let run = &self.runs[number];
+        let candidates = run.candidates(confirmations);
         let held = candidates.iter().filter_map(|it| {
             let holder = self.assigned.left_of(*it)?;
             let question = confirmations.kept(*it);
@@ -771,10 +772,12 @@ impl Authorisation {
         let (used, unused): (Vec<usize>, Vec<usize>) = candidates
             .iter()
             .partition(|index| self.assigned.is_taken(**index));
+        let last_used = used.last().copied();
         let unused = unused.iter().map(|it| (*it, confirmations.kept(*it)));
         let latest = unused.max_by_key(|(index, question)| (run.fit(question), *index));
         let call = run.call();
-        // AAEP-6.3.5-1: one acceptance lets its action run once.
+        // AAEP-6.3.4-3, AAEP-6.3.5-1: one acceptance lets its action run once. A call that came before its question was not accepted
+        // then, and neither was the next of its kind: that one is AAEP-A.8-4 as well.
         let twin = used.iter().rev().find_map(|index| {
             let first = &self.runs[self.assigned.left_of(*index)?];
             (by_id || first.action.tool == run.action.tool).then_some((*index, first))
@@ -834,9 +837,8 @@ impl Authorisation {
         }
         // AAEP-A.7.4-1, AAEP-A.8-4: no question at all, or each was used by another call.
         let others = run.others.iter().filter_map(|it| confirmations.get(*it));
-        let message = match used
-            .last()
-            .map(|index| confirmations.kept(*index).place.line)
+        let message = match last_used
+            .map(|index| confirmations.kept(index).place.line)
             .or_else(|| confirmations.last_called(run.line()))
         {
             None if !run.others.is_empty() => {
