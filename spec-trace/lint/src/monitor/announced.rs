@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::authorisation::{Accused, Concerned, completes};
+use super::authorisation::{Accused, Concerned, Used, completes};
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
@@ -218,20 +218,33 @@ impl Announced {
         }
     }
 
-    /// Takes in a call that is told: nobody had been asked about it.
-    pub fn unasked(&mut self, accused: &Accused, resolution: &mut Resolution, notes: &mut Notes) {
-        let ran = self.ran.iter_mut().map(|it| &mut it.early);
-        let mut calls = self.open.iter_mut().chain(ran);
-        let Some(early) = calls.find(|it| it.line == accused.line) else {
+    /// Takes in a call that is told: nobody had been asked about it. Yields the question that it is tied to.
+    pub fn unasked(
+        &mut self,
+        accused: &Accused,
+        resolution: &mut Resolution,
+        notes: &mut Notes,
+    ) -> Option<Used> {
+        let ran = self.ran.iter_mut();
+        let ran = ran.map(|it| (&mut it.early, it.explained.then_some(it.place.line)));
+        let mut calls = self.open.iter_mut().map(|it| (it, None)).chain(ran);
+        let Some((early, ran)) = calls.find(|(it, _)| it.line == accused.line) else {
             if accused.completed.is_none() {
                 self.enter(accused.line, accused.action.clone(), true);
             }
-            return;
+            return None;
         };
         early.told = true;
         match &early.tie {
-            Tie::Open => {}
-            Tie::To(tied) => resolution.tie(early.line, Some(tied.number)),
+            Tie::Open => None,
+            Tie::To(tied) => {
+                resolution.tie(early.line, Some(tied.number));
+                Some(Used {
+                    question: tied.number,
+                    fit: tied.fit(),
+                    ran,
+                })
+            }
             Tie::Unclear => {
                 resolution.tie(early.line, None);
                 let reason = format!(
@@ -239,6 +252,7 @@ impl Announced {
                     early.line
                 );
                 notes.leave_open("AAEP-6.1-1", early.line, reason);
+                None
             }
         }
     }

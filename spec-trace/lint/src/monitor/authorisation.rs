@@ -76,6 +76,17 @@ pub struct Accused {
     pub others: Vec<usize>,
 }
 
+/// The question that a call which was told turns out to be about.
+#[derive(Debug)]
+pub struct Used {
+    /// Its number.
+    pub question: usize,
+    /// How well the two fit.
+    pub fit: Fit,
+    /// The line on which the call completed, where the question may have been accepted before that.
+    pub ran: Option<u64>,
+}
+
 /// Whether a completion of this tool is that of the call with these ids and tool.
 pub(super) fn completes(
     event: &Event,
@@ -425,10 +436,9 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
-        let (candidates, relation) = (&concerned.candidates, concerned.relation);
-        if !irreversible && !matches!(relation, Relation::Same(_)) {
+        if !irreversible && !matches!(concerned.relation, Relation::Same(_)) {
             // A reversible call that names no confirmation needs none.
-            doubt_reversible(event, candidates, confirmations, notes);
+            doubt_reversible(event, &concerned.candidates, confirmations, notes);
             return None;
         }
         let number = self.called;
@@ -436,16 +446,59 @@ impl Authorisation {
         let run = Run::new(event, concerned)?;
         self.kinds.insert(run.tied_by(), ());
         self.runs.insert(number, Box::new(run));
+        self.judge(number, event.session, confirmations, notes)
+    }
+
+    /// Finds a question for a call, and yields the call that is told for want of one.
+    fn judge(
+        &mut self,
+        number: usize,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<Accused> {
+        let candidates = self.runs[number].candidates(confirmations);
         let mut left_over = number;
-        if !self.assign(number, candidates, confirmations, notes) {
+        if !self.assign(number, &candidates, confirmations, notes) {
             // Each takes a question that it fits better than who held it, so that there is an end.
             while let Some(displaced) = self.displace(left_over, confirmations, notes) {
                 left_over = displaced;
             }
         }
-        self.doubt(number, candidates, confirmations, notes);
+        self.doubt(number, &candidates, confirmations, notes);
         let is_explained = self.assigned.has(left_over);
-        (!is_explained).then(|| self.unexplained(left_over, event.session, confirmations, notes))?
+        (!is_explained).then(|| self.unexplained(left_over, session, confirmations, notes))?
+    }
+
+    /// A question turns out to be about a call that came before it: judges the later call anew that has it so far, where that fits it less,
+    /// or came when the first had run on it.
+    pub fn take_back(
+        &mut self,
+        used: &Used,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<Accused> {
+        let question = confirmations.get(used.question)?;
+        let holder = self.assigned.left_of(used.question)?;
+        let run = self.runs.get_mut(holder)?;
+        let fit = run.fit(question);
+        let is_behind = used.ran.is_some_and(|ran| ran < run.line());
+        if fit > used.fit || fit == used.fit && !is_behind {
+            return None;
+        }
+        run.others.push(used.question);
+        self.assigned.release(holder);
+        self.untie(holder, question, notes);
+        self.judge(holder, session, confirmations, notes)
+    }
+
+    /// Takes back what was said of a call and the question that it loses.
+    fn untie(&self, number: usize, question: &Confirmation, notes: &mut Notes) {
+        let run = &self.runs[number];
+        notes.unsay(&doubt_place(run, question));
+        let tied = notes.tied.entry(run.tied_by()).or_default();
+        *tied = tied.saturating_sub(1);
     }
 
     /// Gives a call the question that it fits best, in place of a call that fits it less. Yields that one.
@@ -467,10 +520,8 @@ impl Authorisation {
         let (_, question, holder) = held.min_by_key(|(fit, ..)| *fit)?;
         self.assigned.give(question, number);
         let question = confirmations.kept(question);
-        notes.unsay(&doubt_place(&self.runs[holder], question));
+        self.untie(holder, question, notes);
         *notes.tied.entry(self.runs[number].tied_by()).or_default() += 1;
-        let tied = notes.tied.entry(self.runs[holder].tied_by()).or_default();
-        *tied = tied.saturating_sub(1);
         Some(holder)
     }
 
@@ -837,20 +888,20 @@ impl Authorisation {
         }
         // AAEP-A.7.4-1, AAEP-A.8-4: no question at all, or each was used by another call.
         let others = run.others.iter().filter_map(|it| confirmations.get(*it));
-        let message = match last_used
+        let of_another = others.max_by_key(|it| it.place.line);
+        let last = last_used
             .map(|index| confirmations.kept(index).place.line)
-            .or_else(|| confirmations.last_called(run.line()))
-        {
-            None if !run.others.is_empty() => {
-                let line = others.map(|it| it.place.line).max().unwrap_or_default();
-                format!(
-                    "{call} without a confirmation of its own; the last, on line {line}, is about another action by what it says"
-                )
-            }
-            Some(line) => format!(
-                "{call} without a confirmation of its own; the last, on line {line}, led to another call"
+            .or_else(|| confirmations.last_called(run.line()));
+        let message = match (last, of_another) {
+            (None, Some(question)) if run.fit(question) == Fit::Not => format!(
+                "{call} without a confirmation of its own; the last, on line {}, is about another action by what it says",
+                question.place.line
             ),
-            None => format!("{call} without a confirmation before it"),
+            (None, None) => format!("{call} without a confirmation before it"),
+            (last, other) => format!(
+                "{call} without a confirmation of its own; the last, on line {}, led to another call",
+                last.or(other.map(|it| it.place.line)).unwrap_or_default()
+            ),
         };
         (&rules::IRREVERSIBLE_UNASKED, message)
     }

@@ -1,6 +1,7 @@
 //! One open session: its monitors, fed record by record.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use super::shared::Shared;
 use crate::action_ids::Relation;
@@ -347,7 +348,7 @@ impl ConfirmationMonitors {
             self.announced
                 .event(event, &concerned, confirmations, resolution, notes);
         }
-        self.accused(&accused, notes);
+        self.accused(event.session, accused, notes);
         if matches!(event.kind, EventKind::Ended(_)) {
             self.announced
                 .end(event.session, &self.confirmations, notes);
@@ -426,16 +427,23 @@ impl ConfirmationMonitors {
         let unasked = self
             .authorisation
             .asked(event, asked, &self.confirmations, notes);
-        self.accused(&unasked, notes);
+        self.accused(event.session, unasked, notes);
     }
 
-    /// Takes in which calls were accused.
-    fn accused(&mut self, accused: &[Accused], notes: &mut Notes) {
-        for accused in accused {
-            self.resolution.accused(accused);
-            if accused.unasked && self.replies == Replies::Recorded {
-                self.announced.unasked(accused, &mut self.resolution, notes);
+    /// Takes in which calls were accused, and those that are accused for it: they had the question which one of the first was about.
+    fn accused(&mut self, session: &str, accused: Vec<Accused>, notes: &mut Notes) {
+        let mut accused = VecDeque::from(accused);
+        while let Some(call) = accused.pop_front() {
+            self.resolution.accused(&call);
+            if !call.unasked || self.replies != Replies::Recorded {
+                continue;
             }
+            let used = self.announced.unasked(&call, &mut self.resolution, notes);
+            accused.extend(used.and_then(|used| {
+                let confirmations = &self.confirmations;
+                self.authorisation
+                    .take_back(&used, session, confirmations, notes)
+            }));
         }
     }
 
@@ -444,7 +452,7 @@ impl ConfirmationMonitors {
         let accused = self
             .authorisation
             .give_up_waiting(session, &self.confirmations, notes);
-        self.accused(&accused, notes);
+        self.accused(session, accused, notes);
     }
 
     /// Judges what no reply explained, when none will come any more.
@@ -452,7 +460,7 @@ impl ConfirmationMonitors {
         let accused = self
             .authorisation
             .give_up(session, &self.confirmations, notes);
-        self.accused(&accused, notes);
+        self.accused(session, accused, notes);
         self.announced.end(session, &self.confirmations, notes);
     }
 
