@@ -119,10 +119,12 @@ pub(super) struct Run {
     completed: Option<u64>,
     /// Confirmations that were accepted before the call, and recorded so after it.
     accepted_unseen: Vec<usize>,
+    /// The line of the last acceptance before it with a token that nobody gave out, or 0.
+    stray: u64,
 }
 
 impl Run {
-    fn new(event: &Event, concerned: &Concerned) -> Option<Self> {
+    fn new(event: &Event, concerned: &Concerned, stray: u64) -> Option<Self> {
         Some(Self {
             place: event.place.to_keep(),
             action: Action::of(event)?,
@@ -135,6 +137,7 @@ impl Run {
             received: event.received,
             completed: None,
             accepted_unseen: Vec::new(),
+            stray,
         })
     }
 
@@ -144,6 +147,11 @@ impl Run {
 
     pub(super) fn line(&self) -> u64 {
         self.place.line
+    }
+
+    /// Whether an acceptance with a token that nobody gave out came between this line and the call.
+    pub(super) fn has_stray_acceptance(&self, asked: u64) -> bool {
+        asked < self.stray
     }
 
     /// How well a question fits it.
@@ -258,9 +266,11 @@ impl Authorisation {
                 received,
                 completed,
                 accepted_unseen,
+                stray,
             } = &**run;
             memory.line(place.line);
             memory.line(completed.unwrap_or_default());
+            memory.line(*stray);
             memory.value(&(number, action, relation, others, (waits, asked_behind)));
             memory.value(&(says_accepted, sent, received, accepted_unseen));
         });
@@ -443,7 +453,7 @@ impl Authorisation {
         }
         let number = self.called;
         self.called += 1;
-        let run = Run::new(event, concerned)?;
+        let run = Run::new(event, concerned, confirmations.stray)?;
         self.kinds.insert(run.tied_by(), ());
         self.runs.insert(number, Box::new(run));
         self.judge(number, event.session, confirmations, notes)
