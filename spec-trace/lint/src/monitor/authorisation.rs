@@ -385,16 +385,15 @@ impl Authorisation {
             .collect()
     }
 
-    /// Accuses what no reply explained: none will come any more.
+    /// Accuses the first of those that no reply explained: none will come any more.
     pub fn give_up(
         &mut self,
         session: &str,
         confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Vec<Accused> {
-        let left = self.deferred.clone().into_iter();
-        left.filter_map(|number| self.accuse_deferred(number, session, confirmations, notes))
-            .collect()
+    ) -> Option<Accused> {
+        let first = self.deferred.pop_front()?;
+        self.accuse(first, session, confirmations, notes)
     }
 
     /// A reply may explain a call that is recorded before it: whoever logs both writes the reply down when it is answered.
@@ -490,6 +489,7 @@ impl Authorisation {
         notes: &mut Notes,
     ) -> Option<Accused> {
         let question = confirmations.get(used.question)?;
+        self.told.insert(used.question, ());
         let holder = self.assigned.left_of(used.question)?;
         let run = self.runs.get_mut(holder)?;
         let fit = run.fit(question);

@@ -457,10 +457,12 @@ impl ConfirmationMonitors {
 
     /// Judges what no reply explained, when none will come any more.
     pub(super) fn give_up(&mut self, session: &str, notes: &mut Notes) {
-        let accused = self
-            .authorisation
-            .give_up(session, &self.confirmations, notes);
-        self.accused(session, accused, notes);
+        // One by one: what is told of one tells whom a question is about.
+        while self.authorisation.is_undecided() {
+            let confirmations = &self.confirmations;
+            let accused = self.authorisation.give_up(session, confirmations, notes);
+            self.accused(session, Vec::from_iter(accused), notes);
+        }
         self.announced.end(session, &self.confirmations, notes);
     }
 
