@@ -8,6 +8,7 @@
 //! words say, then the order of events. So a call that a question names takes it from one that only its place ties to it,
 //! and a question that is named by one call is about no other that it does not name.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Notes;
@@ -636,7 +637,7 @@ impl Authorisation {
         None
     }
 
-    /// Assigns a call with these candidates, to the first that can explain it or by moving others.
+    /// Assigns a call with these candidates, to the one that fits it best of those that can explain it, or by moving others.
     fn assign(
         &mut self,
         number: usize,
@@ -659,7 +660,12 @@ impl Authorisation {
     ) -> bool {
         let runs = &self.runs;
         let own = candidates.iter().copied();
-        let own = own.filter(|it| explains(&runs[number], *it));
+        let own = own.filter(|it| !self.assigned.is_taken(*it) && explains(&runs[number], *it));
+        let mut own: Vec<_> = own.collect();
+        if own.len() > 1 {
+            // Of the free ones that which names it, so that the others are left for those that they name.
+            own.sort_by_key(|it| Reverse(runs[number].fit(confirmations.kept(*it))));
+        }
         let class = |number: usize| runs[number].class(number, &confirmations.kinds);
         let edges = |number: usize| {
             let run = &runs[number];
