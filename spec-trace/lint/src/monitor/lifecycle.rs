@@ -39,7 +39,7 @@ impl Counted {
             return None;
         };
         let number = i32::try_from(number).ok()?;
-        let producer = hash(&event.producer) as u32;
+        let producer = u32::try_from(hash(&event.producer) >> u32::BITS).ok()?;
         Some(Self { producer, number })
     }
 
