@@ -215,3 +215,56 @@ fn each_stream_of_the_folder_is_in_the_list() {
     assert_eq!(listed.len(), files.len());
     assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), files);
 }
+
+/// The lines of two streams in turn, the second with ids of its own, and what line of which stream each is. A head of the second is
+/// left out.
+fn mixed(one: &str, other: &str) -> (String, Vec<(usize, u64)>) {
+    let mut other = other.to_owned();
+    for prefix in ["sess_", "evt_", "rpl_"] {
+        other = other.replace(&format!("\"{prefix}"), &format!("\"{prefix}0"));
+    }
+    let lines = [one, &other].map(|text| text.lines().collect::<Vec<_>>());
+    let longest = lines.iter().map(Vec::len).max().unwrap_or_default();
+    let (mut text, mut places) = (Vec::new(), Vec::new());
+    for number in 0..longest {
+        for (of, lines) in lines.iter().enumerate() {
+            let is_head = |it: &str| of == 1 && it.contains("countersign.recording");
+            if let Some(line) = lines.get(number).filter(|it| !is_head(it)) {
+                text.push(*line);
+                places.push((of, number as u64 + 1));
+            }
+        }
+    }
+    (text.join("\n"), places)
+}
+
+/// AAEP-A.9-2: each session has its own machine, whatever stands between its lines. What the replies were told is held against each
+/// other in the whole file (AAEP-6.3.4-9).
+#[test]
+fn streams_that_are_mixed_line_by_line_hold_the_faults_of_each() {
+    let found = |report: &LintReport| {
+        let found = report.violations.iter();
+        let found = found.flat_map(|it| it.consequences.iter().chain([it]));
+        let own = found.filter(|it| it.clause != "AAEP-6.3.4-9");
+        own.map(|it| (it.clause, it.line)).collect::<BTreeSet<_>>()
+    };
+    let streams: Vec<_> = expected()
+        .into_iter()
+        .map(|it| (text_of(&it), it.file))
+        .filter(|(text, _)| text.contains(".reply\""))
+        .collect();
+    for pair in streams.windows(2) {
+        let [(first, one), (second, other)] = pair else {
+            continue;
+        };
+        let (text, places) = mixed(first, second);
+        let reports = [first, second].map(|it| found(&judged(it)));
+        let mut expected = BTreeSet::new();
+        for (index, (of, line)) in places.into_iter().enumerate() {
+            let here = reports[of].iter().filter(|it| it.1 == line);
+            expected.extend(here.map(|it| (it.0, index as u64 + 1)));
+        }
+        assert_eq!(found(&judged(&text)), expected, "{one} and {other}");
+    }
+    assert!(streams.len() > 200, "{}", streams.len());
+}

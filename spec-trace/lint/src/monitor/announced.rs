@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::authorisation::{Accused, Concerned, completes};
+use super::authorisation::{Accused, Concerned, Used, completes};
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
@@ -163,19 +163,32 @@ impl Announced {
     }
 
     /// The questions that are about calls which nobody had been asked about, and not about this one: it fits them less, or the
-    /// other ran on what became of them.
-    pub fn of_others(&self, action: &Action) -> Vec<usize> {
+    /// other ran on what became of them. Of one that is not told and that nothing explains so far (`is_unexplained`, by its line), a
+    /// question is only taken to be about it where the later call says what it is called with, and nothing of that is in the
+    /// question, or another question names the later call (`is_named`).
+    pub fn of_others(
+        &self,
+        action: &Action,
+        is_named: bool,
+        is_unexplained: impl Fn(u64) -> bool,
+    ) -> Vec<usize> {
         let open = self.open.iter().filter_map(|early| match &early.tie {
-            Tie::To(tied) if early.told => Some((tied, false)),
-            Tie::To(_) | Tie::Open | Tie::Unclear => None,
+            Tie::To(tied) => Some((early, tied, false)),
+            Tie::Open | Tie::Unclear => None,
         });
-        let ran = self.ran.iter().filter(|it| it.early.told);
-        let tied = open.chain(ran.map(|ran| (&ran.tied, ran.explained)));
-        let others = tied.filter(|(tied, explained)| {
+        let ran = self.ran.iter();
+        let tied = open.chain(ran.map(|ran| (&ran.early, &ran.tied, ran.explained)));
+        let others = tied.filter(|(early, tied, explained)| {
             let fit = tied.fits(action);
-            fit < tied.fit() || *explained && fit == tied.fit()
+            let is_apart = || is_named || !action.is_named_in(&tied.question.1);
+            if early.told {
+                fit < tied.fit() || *explained && fit == tied.fit()
+            } else {
+                let tells = fit == Fit::Not && action.has_arguments();
+                tells && is_apart() && is_unexplained(early.line)
+            }
         });
-        others.map(|(tied, _)| tied.number).collect()
+        others.map(|(_, tied, _)| tied.number).collect()
     }
 
     /// Judges an event of the open session, but for a question, which is handed to [`Self::asked`] when it is entered.
@@ -205,20 +218,33 @@ impl Announced {
         }
     }
 
-    /// Takes in a call that is told: nobody had been asked about it.
-    pub fn unasked(&mut self, accused: &Accused, resolution: &mut Resolution, notes: &mut Notes) {
-        let ran = self.ran.iter_mut().map(|it| &mut it.early);
-        let mut calls = self.open.iter_mut().chain(ran);
-        let Some(early) = calls.find(|it| it.line == accused.line) else {
+    /// Takes in a call that is told: nobody had been asked about it. Yields the question that it is tied to.
+    pub fn unasked(
+        &mut self,
+        accused: &Accused,
+        resolution: &mut Resolution,
+        notes: &mut Notes,
+    ) -> Option<Used> {
+        let ran = self.ran.iter_mut();
+        let ran = ran.map(|it| (&mut it.early, it.explained.then_some(it.place.line)));
+        let mut calls = self.open.iter_mut().map(|it| (it, None)).chain(ran);
+        let Some((early, ran)) = calls.find(|(it, _)| it.line == accused.line) else {
             if accused.completed.is_none() {
                 self.enter(accused.line, accused.action.clone(), true);
             }
-            return;
+            return None;
         };
         early.told = true;
         match &early.tie {
-            Tie::Open => {}
-            Tie::To(tied) => resolution.tie(early.line, Some(tied.number)),
+            Tie::Open => None,
+            Tie::To(tied) => {
+                resolution.tie(early.line, Some(tied.number));
+                Some(Used {
+                    question: tied.number,
+                    fit: tied.fit(),
+                    ran,
+                })
+            }
             Tie::Unclear => {
                 resolution.tie(early.line, None);
                 let reason = format!(
@@ -226,6 +252,7 @@ impl Announced {
                     early.line
                 );
                 notes.leave_open("AAEP-6.1-1", early.line, reason);
+                None
             }
         }
     }

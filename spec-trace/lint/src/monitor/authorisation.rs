@@ -8,6 +8,7 @@
 //! words say, then the order of events. So a call that a question names takes it from one that only its place ties to it,
 //! and a question that is named by one call is about no other that it does not name.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Notes;
@@ -76,6 +77,17 @@ pub struct Accused {
     pub others: Vec<usize>,
 }
 
+/// The question that a call which was told turns out to be about.
+#[derive(Debug)]
+pub struct Used {
+    /// Its number.
+    pub question: usize,
+    /// How well the two fit.
+    pub fit: Fit,
+    /// The line on which the call completed, where the question may have been accepted before that.
+    pub ran: Option<u64>,
+}
+
 /// Whether a completion of this tool is that of the call with these ids and tool.
 pub(super) fn completes(
     event: &Event,
@@ -108,10 +120,12 @@ pub(super) struct Run {
     completed: Option<u64>,
     /// Confirmations that were accepted before the call, and recorded so after it.
     accepted_unseen: Vec<usize>,
+    /// The line of the last acceptance before it with a token that nobody gave out, or 0.
+    stray: u64,
 }
 
 impl Run {
-    fn new(event: &Event, concerned: &Concerned) -> Option<Self> {
+    fn new(event: &Event, concerned: &Concerned, stray: u64) -> Option<Self> {
         Some(Self {
             place: event.place.to_keep(),
             action: Action::of(event)?,
@@ -124,6 +138,7 @@ impl Run {
             received: event.received,
             completed: None,
             accepted_unseen: Vec::new(),
+            stray,
         })
     }
 
@@ -133,6 +148,11 @@ impl Run {
 
     pub(super) fn line(&self) -> u64 {
         self.place.line
+    }
+
+    /// Whether an acceptance with a token that nobody gave out came between this line and the call.
+    pub(super) fn has_stray_acceptance(&self, asked: u64) -> bool {
+        asked < self.stray
     }
 
     /// How well a question fits it.
@@ -247,9 +267,11 @@ impl Authorisation {
                 received,
                 completed,
                 accepted_unseen,
+                stray,
             } = &**run;
             memory.line(place.line);
             memory.line(completed.unwrap_or_default());
+            memory.line(*stray);
             memory.value(&(number, action, relation, others, (waits, asked_behind)));
             memory.value(&(says_accepted, sent, received, accepted_unseen));
         });
@@ -271,23 +293,18 @@ impl Authorisation {
             accused.extend(self.called(event, *irreversible, concerned, confirmations, notes));
         }
         if let EventKind::Completed { tool, .. } = &event.kind {
-            accused.extend(self.completed(event, *tool, confirmations, notes));
+            self.completed(event, *tool);
         }
         if matches!(event.kind, EventKind::Ended(_)) {
+            accused.extend(self.give_up_waiting(event.session, confirmations, notes));
             let undecided = self.deferred.iter();
             accused.extend(undecided.map(|number| self.runs[*number].accused(false)));
         }
         accused
     }
 
-    /// Takes in that a call completed, unless its own id ties it to its acceptance. One that only waited for a question of its own is accused.
-    fn completed(
-        &mut self,
-        event: &Event,
-        tool: Option<&str>,
-        confirmations: &Confirmations,
-        notes: &mut Notes,
-    ) -> Option<Accused> {
+    /// Takes in that a call completed, unless its own id ties it to its acceptance.
+    fn completed(&mut self, event: &Event, tool: Option<&str>) {
         let is_completed = |run: &Run| {
             let call = (run.ids(), run.action.tool.as_deref());
             run.completed.is_none() && completes(event, tool, call)
@@ -297,13 +314,10 @@ impl Authorisation {
         };
         let number = self.runs.iter().find_map(|(number, run)| {
             (may_be_told(number, run) && is_completed(run)).then_some(number)
-        })?;
-        let run = self.runs.get_mut(number)?;
-        run.completed = Some(event.place.line);
-        if !run.waits {
-            return None;
+        });
+        if let Some(run) = number.and_then(|it| self.runs.get_mut(it)) {
+            run.completed = Some(event.place.line);
         }
-        self.accuse_deferred(number, event.session, confirmations, notes)
     }
 
     fn accuse_deferred(
@@ -337,7 +351,10 @@ impl Authorisation {
             let fits_better = match fit {
                 Fit::Id(_) => !matches!(run.relation, Relation::Same(_)),
                 Fit::Words => {
-                    (run.waits || run.action.has_arguments()) && earlier.all(|it| it == Fit::Not)
+                    let may_be_its_own = run.completed.is_none() || !run.waits;
+                    may_be_its_own
+                        && (run.waits || run.action.has_arguments())
+                        && earlier.all(|it| it == Fit::Not)
                 }
                 Fit::Not => false,
             };
@@ -354,30 +371,30 @@ impl Authorisation {
         !self.deferred.is_empty()
     }
 
-    /// Accuses what only waited for a question of its own: none will come any more.
+    /// Accuses what only waited for a question of its own, or for a call that the last one names: none will come any more.
     pub fn give_up_waiting(
         &mut self,
         session: &str,
         confirmations: &Confirmations,
         notes: &mut Notes,
-    ) {
-        for number in self.deferred.clone() {
-            if self.runs.get(number).is_some_and(|it| it.waits) {
-                self.accuse_deferred(number, session, confirmations, notes);
-            }
-        }
+    ) -> Vec<Accused> {
+        let waits = |it: &usize| self.runs.get(*it).is_some_and(|it| it.waits);
+        let waiting: Vec<_> = self.deferred.iter().copied().filter(waits).collect();
+        let waiting = waiting.into_iter();
+        waiting
+            .filter_map(|number| self.accuse_deferred(number, session, confirmations, notes))
+            .collect()
     }
 
-    /// Accuses what no reply explained: none will come any more.
+    /// Accuses the first of those that no reply explained: none will come any more.
     pub fn give_up(
         &mut self,
         session: &str,
         confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Vec<Accused> {
-        let left = self.deferred.clone().into_iter();
-        left.filter_map(|number| self.accuse_deferred(number, session, confirmations, notes))
-            .collect()
+    ) -> Option<Accused> {
+        let first = self.deferred.pop_front()?;
+        self.accuse(first, session, confirmations, notes)
     }
 
     /// A reply may explain a call that is recorded before it: whoever logs both writes the reply down when it is answered.
@@ -411,6 +428,11 @@ impl Authorisation {
         }
     }
 
+    /// Whether the call on that line is neither explained nor accused.
+    pub fn is_deferred(&self, line: u64) -> bool {
+        self.undecided_lines().any(|it| it == line)
+    }
+
     /// Lines of the calls that are neither explained nor accused.
     pub fn undecided_lines(&self) -> impl Iterator<Item = u64> {
         self.deferred.iter().map(|number| self.runs[*number].line())
@@ -424,37 +446,81 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
-        let (candidates, relation) = (&concerned.candidates, concerned.relation);
-        if !irreversible && !matches!(relation, Relation::Same(_)) {
+        if !irreversible && !matches!(concerned.relation, Relation::Same(_)) {
             // A reversible call that names no confirmation needs none.
-            doubt_reversible(event, candidates, confirmations, notes);
+            doubt_reversible(event, &concerned.candidates, confirmations, notes);
             return None;
         }
         let number = self.called;
         self.called += 1;
-        let run = Run::new(event, concerned)?;
+        let run = Run::new(event, concerned, confirmations.stray)?;
         self.kinds.insert(run.tied_by(), ());
         self.runs.insert(number, Box::new(run));
+        self.judge(number, event.session, confirmations, notes)
+    }
+
+    /// Finds a question for a call, and yields the call that is told for want of one.
+    fn judge(
+        &mut self,
+        number: usize,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<Accused> {
+        let candidates = self.runs[number].candidates(confirmations);
         let mut left_over = number;
-        if !self.assign(number, candidates, confirmations, notes) {
-            left_over = self
-                .displace(number, candidates, confirmations, notes)
-                .unwrap_or(number);
+        if !self.assign(number, &candidates, confirmations, notes) {
+            // Each takes a question that it fits better than who held it, so that there is an end.
+            while let Some(displaced) = self.displace(left_over, confirmations, notes) {
+                left_over = displaced;
+            }
         }
-        self.doubt(number, candidates, confirmations, notes);
+        self.doubt(number, &candidates, confirmations, notes);
         let is_explained = self.assigned.has(left_over);
-        (!is_explained).then(|| self.unexplained(left_over, event.session, confirmations, notes))?
+        (!is_explained).then(|| self.unexplained(left_over, session, confirmations, notes))?
+    }
+
+    /// A question turns out to be about a call that came before it: judges the later call anew that has it so far, where that fits it less,
+    /// or came when the first had run on it.
+    pub fn take_back(
+        &mut self,
+        used: &Used,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<Accused> {
+        let question = confirmations.get(used.question)?;
+        self.told.insert(used.question, ());
+        let holder = self.assigned.left_of(used.question)?;
+        let run = self.runs.get_mut(holder)?;
+        let fit = run.fit(question);
+        let is_behind = used.ran.is_some_and(|ran| ran < run.line());
+        if fit > used.fit || fit == used.fit && !is_behind {
+            return None;
+        }
+        run.others.push(used.question);
+        self.assigned.release(holder);
+        self.untie(holder, question, notes);
+        self.judge(holder, session, confirmations, notes)
+    }
+
+    /// Takes back what was said of a call and the question that it loses.
+    fn untie(&self, number: usize, question: &Confirmation, notes: &mut Notes) {
+        let run = &self.runs[number];
+        notes.unsay(&doubt_place(run, question));
+        let tied = notes.tied.entry(run.tied_by()).or_default();
+        *tied = tied.saturating_sub(1);
     }
 
     /// Gives a call the question that it fits best, in place of a call that fits it less. Yields that one.
     fn displace(
         &mut self,
         number: usize,
-        candidates: &[usize],
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<usize> {
         let run = &self.runs[number];
+        let candidates = run.candidates(confirmations);
         let held = candidates.iter().filter_map(|it| {
             let holder = self.assigned.left_of(*it)?;
             let question = confirmations.kept(*it);
@@ -465,10 +531,8 @@ impl Authorisation {
         let (_, question, holder) = held.min_by_key(|(fit, ..)| *fit)?;
         self.assigned.give(question, number);
         let question = confirmations.kept(question);
-        notes.unsay(&doubt_place(&self.runs[holder], question));
+        self.untie(holder, question, notes);
         *notes.tied.entry(self.runs[number].tied_by()).or_default() += 1;
-        let tied = notes.tied.entry(self.runs[holder].tied_by()).or_default();
-        *tied = tied.saturating_sub(1);
         Some(holder)
     }
 
@@ -523,8 +587,7 @@ impl Authorisation {
         }
         self.runs.get_mut(number)?.waits = waits && !is_deferred;
         self.deferred.push_back(number);
-        self.give_up_the_oldest(notes);
-        None
+        self.give_up_the_oldest(session, confirmations, notes)
     }
 
     /// Whether a question names another call, which it led to, was told with, or may be yet, and not this one.
@@ -551,21 +614,30 @@ impl Authorisation {
     }
 
     /// No more calls are kept undecided than confirmations are.
-    fn give_up_the_oldest(&mut self, notes: &mut Notes) {
+    fn give_up_the_oldest(
+        &mut self,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Option<Accused> {
         if self.deferred.len() <= KEPT {
-            return;
+            return None;
         }
-        let oldest = self.deferred.pop_front();
-        if let Some(run) = oldest.and_then(|number| self.runs.remove(number)) {
-            let reason = format!(
-                "nothing tells yet whether an acceptance preceded the call on line {}, and too many such calls have come since",
-                run.line()
-            );
-            notes.withhold("AAEP-A.7.4-1", reason);
+        let oldest = self.deferred.front().copied()?;
+        if self.runs.get(oldest)?.waits {
+            return self.accuse_deferred(oldest, session, confirmations, notes);
         }
+        self.deferred.pop_front();
+        let run = self.runs.remove(oldest)?;
+        let reason = format!(
+            "nothing tells yet whether an acceptance preceded the call on line {}, and too many such calls have come since",
+            run.line()
+        );
+        notes.withhold("AAEP-A.7.4-1", reason);
+        None
     }
 
-    /// Assigns a call with these candidates, to the first that can explain it or by moving others.
+    /// Assigns a call with these candidates, to the one that fits it best of those that can explain it, or by moving others.
     fn assign(
         &mut self,
         number: usize,
@@ -588,7 +660,12 @@ impl Authorisation {
     ) -> bool {
         let runs = &self.runs;
         let own = candidates.iter().copied();
-        let own = own.filter(|it| explains(&runs[number], *it));
+        let own = own.filter(|it| !self.assigned.is_taken(*it) && explains(&runs[number], *it));
+        let mut own: Vec<_> = own.collect();
+        if own.len() > 1 {
+            // Of the free ones that which names it, so that the others are left for those that they name.
+            own.sort_by_key(|it| Reverse(runs[number].fit(confirmations.kept(*it))));
+        }
         let class = |number: usize| runs[number].class(number, &confirmations.kinds);
         let edges = |number: usize| {
             let run = &runs[number];
@@ -762,10 +839,12 @@ impl Authorisation {
         let (used, unused): (Vec<usize>, Vec<usize>) = candidates
             .iter()
             .partition(|index| self.assigned.is_taken(**index));
+        let last_used = used.last().copied();
         let unused = unused.iter().map(|it| (*it, confirmations.kept(*it)));
         let latest = unused.max_by_key(|(index, question)| (run.fit(question), *index));
         let call = run.call();
-        // AAEP-6.3.5-1: one acceptance lets its action run once.
+        // AAEP-6.3.4-3, AAEP-6.3.5-1: one acceptance lets its action run once. A call that came before its question was not accepted
+        // then, and neither was the next of its kind: that one is AAEP-A.8-4 as well.
         let twin = used.iter().rev().find_map(|index| {
             let first = &self.runs[self.assigned.left_of(*index)?];
             (by_id || first.action.tool == run.action.tool).then_some((*index, first))
@@ -825,21 +904,20 @@ impl Authorisation {
         }
         // AAEP-A.7.4-1, AAEP-A.8-4: no question at all, or each was used by another call.
         let others = run.others.iter().filter_map(|it| confirmations.get(*it));
-        let message = match used
-            .last()
-            .map(|index| confirmations.kept(*index).place.line)
-            .or_else(|| confirmations.last_called(run.line()))
-        {
-            None if !run.others.is_empty() => {
-                let line = others.map(|it| it.place.line).max().unwrap_or_default();
-                format!(
-                    "{call} without a confirmation of its own; the last, on line {line}, is about another action by what it says"
-                )
-            }
-            Some(line) => format!(
-                "{call} without a confirmation of its own; the last, on line {line}, led to another call"
+        let of_another = others.max_by_key(|it| it.place.line);
+        let last = last_used
+            .map(|index| confirmations.kept(index).place.line)
+            .or_else(|| confirmations.last_called(run.line()));
+        let message = match (last, of_another) {
+            (None, Some(question)) if run.fit(question) == Fit::Not => format!(
+                "{call} without a confirmation of its own; the last, on line {}, is about another action by what it says",
+                question.place.line
             ),
-            None => format!("{call} without a confirmation before it"),
+            (None, None) => format!("{call} without a confirmation before it"),
+            (last, other) => format!(
+                "{call} without a confirmation of its own; the last, on line {}, led to another call",
+                last.or(other.map(|it| it.place.line)).unwrap_or_default()
+            ),
         };
         (&rules::IRREVERSIBLE_UNASKED, message)
     }

@@ -474,17 +474,18 @@ impl Confirmations {
         }
     }
 
-    /// Of the questions that only their place ties to a call those that are plainly about another: where one names the tool, what
-    /// it is called with and its rating, those that have no word in common with it.
-    pub fn plainly_of_others(&self, call: &Action, candidates: &[usize]) -> Vec<usize> {
+    /// Of these questions whether one names the tool, what it is called with and its rating.
+    pub fn is_named(&self, call: &Action, candidates: &[usize]) -> bool {
         let names_all = |it: &usize| {
             let question = self.kept(*it);
             call.fits(&question.ids, &question.wording) == Fit::Words
         };
-        let is_told = call.irreversible && call.has_arguments();
-        if candidates.len() < 2 || !is_told || !candidates.iter().any(names_all) {
-            return Vec::new();
-        }
+        call.irreversible && call.has_arguments() && candidates.iter().any(names_all)
+    }
+
+    /// Of the questions that only their place ties to a call which another names those that are plainly about another: that have
+    /// no word in common with it.
+    pub fn plainly_of_others(&self, call: &Action, candidates: &[usize]) -> Vec<usize> {
         let others = candidates.iter().copied();
         let others = others.filter(|it| !call.is_named_in(&self.kept(*it).wording));
         others.collect()

@@ -69,7 +69,7 @@ pub(super) fn stray_acceptance(
     let asked = candidates
         .last()
         .map(|it| confirmations.kept(*it).place.line);
-    asked.is_some_and(|asked| asked < confirmations.stray && confirmations.stray < run.line())
+    asked.is_some_and(|asked| run.has_stray_acceptance(asked))
 }
 
 /// Whether the call says that the question was accepted which the producer has said is withdrawn.

@@ -1,9 +1,13 @@
 //! A session starts once, ends once, and everything else lies between.
+//!
+//! An event behind the end whose number is less than that of the end came before it by its number, and after it by its line. One
+//! of the two is wrong (AAEP-EV-4); that it came after the end (AAEP-A.8-3) is told where its number does not speak against that.
 
 use super::Notes;
+use super::seen::hash;
 use crate::finding::Finding;
 use crate::memory::Memory;
-use crate::record::{Event, EventKind};
+use crate::record::{Event, EventKind, Numbered};
 use crate::rules;
 
 /// What is remembered of a session when everything else is forgotten.
@@ -11,13 +15,37 @@ use crate::rules;
 pub enum Lifecycle {
     /// It has had its first event and no terminal one.
     Active,
-    /// It has had its terminal event on line `line`; `told` once an event after it was reported.
+    /// It has had its terminal event.
     Ended {
         /// The line of the terminal event.
         line: u64,
         /// Whether a later event was reported already: the fault is the same for all that follow.
         told: bool,
+        /// Its number, and whose: each producer may count for itself (AAEP-A.9-1).
+        last: Option<Counted>,
     },
+}
+
+/// The number of an event, and a hash of who put it out. Both are short, for there is one of each session that is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    producer: u32,
+    number: i32,
+}
+
+impl Counted {
+    fn of(event: &Event) -> Option<Self> {
+        let Numbered::As(number) = event.sequence else {
+            return None;
+        };
+        let number = i32::try_from(number).ok()?;
+        let producer = u32::try_from(hash(&event.producer) >> u32::BITS).ok()?;
+        Some(Self { producer, number })
+    }
+
+    fn is_before(self, other: Self) -> bool {
+        self.producer == other.producer && self.number < other.number
+    }
 }
 
 /// What the other monitors do with an event.
@@ -36,7 +64,11 @@ impl Lifecycle {
         memory.value(&match self {
             Self::Active => None,
             // The line is for the message.
-            Self::Ended { line: _, told } => Some(told),
+            Self::Ended {
+                line: _,
+                told,
+                last,
+            } => Some((told, last.map(|it| (it.producer, it.number)))),
         });
     }
 
@@ -79,15 +111,24 @@ impl Lifecycle {
                 Admission::Ignore
             }
             // AAEP-A.1-3, AAEP-A.8-3: nothing after it.
-            (Self::Ended { line, told }, _) => {
-                if !told {
+            (Self::Ended { line, told, last }, _) => {
+                let is_before = |(own, last): (Counted, Counted)| own.is_before(last);
+                let numbers = Counted::of(event).zip(last).filter(|it| is_before(*it));
+                if let Some((own, last)) = numbers {
+                    let message = format!(
+                        "sequence_number is {}, and the session ended on line {line} with {}: by its number the event came before that",
+                        own.number, last.number
+                    );
+                    notes.add(finding(&rules::SEQUENCE, event, message));
+                } else if !told {
                     let message = format!(
                         "{} after the session ended on line {line}; further events of this session are not listed",
                         event.name
                     );
                     notes.add(finding(&rules::AFTER_TERMINAL, event, message));
                 }
-                *self = Self::Ended { line, told: true };
+                let told = told || numbers.is_none();
+                *self = Self::Ended { line, told, last };
                 Admission::Ignore
             }
             (Self::Active, _) => Admission::Continue,
@@ -100,8 +141,11 @@ impl Lifecycle {
 
     fn after(self, event: &Event) -> Self {
         if matches!(event.kind, EventKind::Ended(_)) {
-            let line = event.place.line;
-            Self::Ended { line, told: false }
+            Self::Ended {
+                line: event.place.line,
+                told: false,
+                last: Counted::of(event),
+            }
         } else {
             self
         }

@@ -1,6 +1,7 @@
 //! One open session: its monitors, fed record by record.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use super::shared::Shared;
 use crate::action_ids::Relation;
@@ -347,7 +348,7 @@ impl ConfirmationMonitors {
             self.announced
                 .event(event, &concerned, confirmations, resolution, notes);
         }
-        self.accused(&accused, notes);
+        self.accused(event.session, accused, notes);
         if matches!(event.kind, EventKind::Ended(_)) {
             self.announced
                 .end(event.session, &self.confirmations, notes);
@@ -371,8 +372,13 @@ impl ConfirmationMonitors {
             (self.confirmations).candidates(&event.ids, event.place.line);
         let mut others = Vec::new();
         if self.replies == Replies::Recorded && !matches!(relation, Relation::Same(_)) {
-            others = self.announced.of_others(&action);
-            others.extend(self.confirmations.plainly_of_others(&action, &candidates));
+            let is_named = self.confirmations.is_named(&action, &candidates);
+            let is_unexplained = |line| self.authorisation.is_deferred(line);
+            others = self.announced.of_others(&action, is_named, is_unexplained);
+            if is_named {
+                let plainly = self.confirmations.plainly_of_others(&action, &candidates);
+                others.extend(plainly);
+            }
             candidates.retain(|it| !others.contains(it));
         }
         Concerned {
@@ -421,31 +427,42 @@ impl ConfirmationMonitors {
         let unasked = self
             .authorisation
             .asked(event, asked, &self.confirmations, notes);
-        self.accused(&unasked, notes);
+        self.accused(event.session, unasked, notes);
     }
 
-    /// Takes in which calls were accused.
-    fn accused(&mut self, accused: &[Accused], notes: &mut Notes) {
-        for accused in accused {
-            self.resolution.accused(accused);
-            if accused.unasked && self.replies == Replies::Recorded {
-                self.announced.unasked(accused, &mut self.resolution, notes);
+    /// Takes in which calls were accused, and those that are accused for it: they had the question which one of the first was about.
+    fn accused(&mut self, session: &str, accused: Vec<Accused>, notes: &mut Notes) {
+        let mut accused = VecDeque::from(accused);
+        while let Some(call) = accused.pop_front() {
+            self.resolution.accused(&call);
+            if !call.unasked || self.replies != Replies::Recorded {
+                continue;
             }
+            let used = self.announced.unasked(&call, &mut self.resolution, notes);
+            accused.extend(used.and_then(|used| {
+                let confirmations = &self.confirmations;
+                self.authorisation
+                    .take_back(&used, session, confirmations, notes)
+            }));
         }
     }
 
     /// Judges what no question that is still to come can be about: the input ends.
     pub(super) fn give_up_waiting(&mut self, session: &str, notes: &mut Notes) {
-        self.authorisation
+        let accused = self
+            .authorisation
             .give_up_waiting(session, &self.confirmations, notes);
+        self.accused(session, accused, notes);
     }
 
     /// Judges what no reply explained, when none will come any more.
     pub(super) fn give_up(&mut self, session: &str, notes: &mut Notes) {
-        let accused = self
-            .authorisation
-            .give_up(session, &self.confirmations, notes);
-        self.accused(&accused, notes);
+        // One by one: what is told of one tells whom a question is about.
+        while self.authorisation.is_undecided() {
+            let confirmations = &self.confirmations;
+            let accused = self.authorisation.give_up(session, confirmations, notes);
+            self.accused(session, Vec::from_iter(accused), notes);
+        }
         self.announced.end(session, &self.confirmations, notes);
     }
 
