@@ -130,12 +130,16 @@ enum Verdict {
     CutShort(usize),
 }
 
+/// What a verdict is called.
+pub(super) const VERDICTS: [&str; 3] = ["passes", "fails", "passes as far as it goes"];
+
 impl Verdict {
     const fn name(&self) -> &'static str {
+        let [passes, fails, cut_short] = VERDICTS;
         match self {
-            Self::Passes => "passes",
-            Self::Fails(..) => "fails",
-            Self::CutShort(_) => "passes as far as it goes",
+            Self::Passes => passes,
+            Self::Fails(..) => fails,
+            Self::CutShort(_) => cut_short,
         }
     }
 
