@@ -710,10 +710,6 @@ fn what_commands_print_is_what_their_schemas_say() {
             "findings.repaired",
             printed(&["findings", "--repaired", "--protocol", "pending-action"]),
         ),
-        (
-            "findings.repaired",
-            printed(&["findings", "--repaired", "--protocol", "mcp-aql"]),
-        ),
         ("lint", printed(&["lint", "traces/invalid", "traces/valid"])),
         (
             "lint",
@@ -750,7 +746,7 @@ fn what_commands_print_is_what_their_schemas_say() {
         let errors: Vec<String> = validator
             .iter_errors(&document)
             .take(3)
-            .map(|it| format!("{}: {it}", it.instance_path()))
+            .map(|it| format!("{}: {:.300}", it.instance_path(), it.to_string()))
             .collect();
         assert!(errors.is_empty(), "{name}: {errors:#?}");
         let of_one = document.as_array().map_or(&document, |all| &all[0]);

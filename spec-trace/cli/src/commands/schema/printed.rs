@@ -515,14 +515,14 @@ struct Judged {
     level: String,
     /// From 1.
     line: u64,
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
     message: String,
     /// The clauses that the same fault breaks.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     also: Vec<String>,
     /// What vanishes when this is mended.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     consequences: Vec<Judged>,
 }
 
