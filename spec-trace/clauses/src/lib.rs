@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub mod coverage;
@@ -44,7 +45,9 @@ impl fmt::Display for ClauseId {
 }
 
 /// How binding a clause is, in the words of RFC 2119.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
 pub enum Level {
     /// Required.
     #[serde(rename = "MUST")]
@@ -92,7 +95,9 @@ impl fmt::Display for Level {
 }
 
 /// Whom or what a clause binds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
 pub enum Role {
     /// The producer, adapter or host.
     #[serde(rename = "P")]

@@ -108,12 +108,16 @@ impl Status {
         }
     }
 
+    /// What can be said of an implementation that was driven.
+    pub const VERDICTS: [&str; 3] = ["holds", "violates", "inconclusive"];
+
     /// What is said of an implementation that was driven.
     pub const fn verdict(self) -> &'static str {
+        let [holds, violates, inconclusive] = Self::VERDICTS;
         match self {
-            Self::Holds => "holds",
-            Self::Violated => "violates",
-            Self::Unusable | Self::Inconclusive => "inconclusive",
+            Self::Holds => holds,
+            Self::Violated => violates,
+            Self::Unusable | Self::Inconclusive => inconclusive,
         }
     }
 

@@ -18,11 +18,13 @@ use countersign_model::rules::Guards;
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::IntoDiagnostic;
+use schemars::JsonSchema;
 
 use crate::spec_file::Changes;
 
 /// The protocols, by their names on the command line, in the order in which they are reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum Protocol {
     /// The AAEP confirmation protocol.
     Aaep,

@@ -140,7 +140,12 @@ impl Terminal {
 
 /// The line with its first word that tells how grave something is in the colour that `lint` has for that.
 fn in_part(line: String) -> String {
-    for (words, colour) in [(GRAVE, RED), (LESS_GRAVE, YELLOW), (OF_USE, CYAN)] {
+    for (words, colour) in [
+        (GRAVE, RED),
+        (LESS_GRAVE, YELLOW),
+        (OF_USE, CYAN),
+        (GOOD, GREEN),
+    ] {
         if let Some((at, word)) = words.iter().find_map(|it| Some((line.find(it)?, it))) {
             let (before, behind) = (&line[..at], &line[at + word.len()..]);
             return format!("{before}{colour}{word}{PLAIN}{behind}");
@@ -158,6 +163,10 @@ const GRAVE: &[&str] = &[
     "its section is GONE",
     "  MUST NOT  ",
     "  MUST  ",
+    "   FAILS   ",
+    "  breaks ",
+    ", fails under ",
+    "  fails under ",
 ];
 const LESS_GRAVE: &[&str] = &[
     "  interoperability  ",
@@ -166,10 +175,13 @@ const LESS_GRAVE: &[&str] = &[
     "not compared, ",
     "Nothing states, carries out or tests",
     "the loss of no rule alone",
+    "nothing that was found",
+    "   INCONCLUSIVE   ",
     "  SHOULD NOT  ",
     "  SHOULD  ",
 ];
 const OF_USE: &[&str] = &["  editorial, ", "  MAY  ", "  INFO  "];
+const GOOD: &[&str] = &["   holds   ", "  keeps every guarantee"];
 
 /// What is too wide by itself, such as a name or a path, on lines that end behind one of its joints.
 fn cut(line: &str, columns: usize, indent: &str) -> String {
@@ -262,6 +274,23 @@ mod tests {
             ("PA-8         ", "  MUST NOT  ", "It runs", RED),
             ("PA-6         ", "  SHOULD  ", "  P  It is told", YELLOW),
             ("PA-9         ", "  MAY  ", "     It stays short", CYAN),
+            ("aaep", "   FAILS   ", "2 hold", RED),
+            ("aaep", "   INCONCLUSIVE   ", "2 hold", YELLOW),
+            ("aaep", "   holds   ", "2 hold", GREEN),
+            ("    after", "  breaks ", "PA-8 it runs once", RED),
+            ("    after", "  keeps every guarantee", "", GREEN),
+            (
+                "  0069.json  passes under a",
+                ", fails under ",
+                "b: PA-8",
+                RED,
+            ),
+            (
+                "Allowed by one: ",
+                "nothing that was found",
+                ", in runs",
+                YELLOW,
+            ),
             (
                 "PA-6  SHOULD    ",
                 "CHANGED (",

@@ -1004,7 +1004,7 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         (&["clauses", "NOPE-1"], "unknown clause"),
         (
             &["schema", "nonsense"],
-            "expected one of check, clauses, clauses.against, confirmation.reply",
+            "expected one of ablate, check, clauses, clauses.against, compare",
         ),
         (
             &["lint", "no-such-file.jsonl"],

@@ -583,11 +583,11 @@ fn the_schema_is_printed_in_every_format_as_it_stands() {
 fn without_a_name_the_names_are_listed() {
     assert_eq!(
         run(None, Format::Text).unwrap().text,
-        "check\nclauses\nclauses.against\nconfirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nfindings\nfindings.editorial\nlint\nreadings\nreplay\nreport\nsmoke\nstream\nvectors\n"
+        "ablate\ncheck\nclauses\nclauses.against\ncompare\nconfirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nfindings\nfindings.editorial\nfindings.refuted\nfindings.repaired\nlint\nreadings\nreplay\nreport\nsmoke\nstream\nvectors\nvectors.printed\nverify\nworth\n"
     );
     assert_eq!(
         run(None, Format::Json).unwrap().text,
-        "[\n  \"check\",\n  \"clauses\",\n  \"clauses.against\",\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"findings\",\n  \"findings.editorial\",\n  \"lint\",\n  \"readings\",\n  \"replay\",\n  \"report\",\n  \"smoke\",\n  \"stream\",\n  \"vectors\"\n]\n"
+        "[\n  \"ablate\",\n  \"check\",\n  \"clauses\",\n  \"clauses.against\",\n  \"compare\",\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"findings\",\n  \"findings.editorial\",\n  \"findings.refuted\",\n  \"findings.repaired\",\n  \"lint\",\n  \"readings\",\n  \"replay\",\n  \"report\",\n  \"smoke\",\n  \"stream\",\n  \"vectors\",\n  \"vectors.printed\",\n  \"verify\",\n  \"worth\"\n]\n"
     );
 }
 
@@ -596,7 +596,7 @@ fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
     let error = run(Some("confirmation.replies"), Format::Text).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "unknown schema `confirmation.replies`: expected one of check, clauses, clauses.against, confirmation.reply, diff, diff.baseline, diff.matrix, driver, findings, findings.editorial, lint, readings, replay, report, smoke, stream, vectors"
+        "unknown schema `confirmation.replies`: expected one of ablate, check, clauses, clauses.against, compare, confirmation.reply, diff, diff.baseline, diff.matrix, driver, findings, findings.editorial, findings.refuted, findings.repaired, lint, readings, replay, report, smoke, stream, vectors, vectors.printed, verify, worth"
     );
 }
 
@@ -636,47 +636,80 @@ fn the_schema_of_a_stream_takes_what_the_judge_takes() {
 
 /// What a command prints, as JSON.
 fn printed(arguments: &[&str]) -> Value {
+    printed_by(&[arguments, &["--format", "json"]].concat())
+}
+
+/// The same of one that is told so.
+fn printed_by(arguments: &[&str]) -> Value {
     let mut command = Command::cargo_bin("countersign").unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let command = command.args(arguments).args(["--format", "json"]);
+    let command = command.args(arguments);
     let output = command.current_dir(root).output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
 }
 
-/// What is printed has the form that its schema says, and the schema wants every member that it requires.
+/// What is printed has the form that its schema says; the schema wants every member that it requires, and refuses those that it does not
+/// name, so that none is printed which it does not tell of.
 #[test]
 fn what_commands_print_is_what_their_schemas_say() {
-    let vectors = tempfile::tempdir().unwrap();
-    let out = vectors.path().to_str().unwrap();
-    printed(&["vectors", "pending-action", "--out", out]);
-    let vector = vectors.path().join("0001.json");
-    let this = assert_cmd::cargo::cargo_bin("countersign");
-    let this = this.to_str().unwrap();
-    let replay = ["replay", vector.to_str().unwrap(), "--format", "json", "--"];
-    let replay = [&replay[..], &[this, "serve", "pending-action", "--stdio"]].concat();
-    let replayed = Command::cargo_bin("countersign")
-        .unwrap()
-        .args(replay)
-        .output();
-    let replayed: Value = serde_json::from_slice(&replayed.unwrap().stdout).unwrap();
-    let broken = [
-        "check",
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (text, other) = (path("text"), path("other"));
+    let (text, other) = (text.as_str(), other.as_str());
+    let small = ["pending-action", "--bounds", "small,actions=1"];
+    let of_small = |command: &[&str], more: &[&str]| printed(&[command, &small, more].concat());
+    let written = printed(&["vectors", "pending-action", "--out", text]);
+    let changed = [
+        "vectors",
         "pending-action",
-        "--bounds",
-        "small",
-        "--without",
-        "PA-7",
+        "--reading",
+        "expiry-boundary=after",
+        "--out",
+        other,
     ];
+    let changed = printed(&changed);
+    let file = path("changed.toml");
+    let spec = Command::cargo_bin("countersign")
+        .unwrap()
+        .args(["spec", "mcp-aql"])
+        .output()
+        .unwrap();
+    let spec = String::from_utf8(spec.stdout).unwrap();
+    std::fs::write(&file, spec.replace("\nlongest = 300", "\nlongest = 360")).unwrap();
+    let this = assert_cmd::cargo::cargo_bin("countersign");
+    let played_by = [
+        "--",
+        this.to_str().unwrap(),
+        "serve",
+        "pending-action",
+        "--stdio",
+    ];
+    let replayed =
+        |folder| printed_by(&[&["replay", folder, "--format", "json"], &played_by[..]].concat());
+    let apart = [
+        "compare",
+        "pending-action",
+        "--a",
+        "reading:expiry-boundary=after",
+        "--b",
+        "without:PA-8",
+    ];
+    let numbers = ["compare", "mcp-aql", "--b", &format!("spec:{file}")];
     for (name, document) in [
-        (
-            "check",
-            printed(&["check", "pending-action", "--bounds", "small"]),
-        ),
-        ("check", printed(&broken)),
+        ("ablate", of_small(&["ablate"], &[])),
+        ("check", of_small(&["check"], &[])),
+        ("check", of_small(&["check"], &["--without", "PA-7"])),
         ("clauses", printed(&["clauses"])),
         ("clauses", printed(&["clauses", "--gaps"])),
+        ("compare", printed(&apart)),
+        ("compare", printed(&numbers)),
         ("findings", printed(&["findings"])),
         ("findings.editorial", printed(&["findings", "--editorial"])),
+        ("findings.refuted", printed(&["findings", "--refuted"])),
+        (
+            "findings.repaired",
+            printed(&["findings", "--repaired", "--protocol", "pending-action"]),
+        ),
         ("lint", printed(&["lint", "traces/invalid", "traces/valid"])),
         (
             "lint",
@@ -686,7 +719,26 @@ fn what_commands_print_is_what_their_schemas_say() {
             ]),
         ),
         ("readings", printed(&["readings", "pending-action"])),
-        ("replay", replayed),
+        (
+            "readings",
+            printed(&["readings", "pending-action", "expiry-boundary"]),
+        ),
+        ("replay", replayed(text)),
+        ("replay", replayed(other)),
+        ("vectors.printed", written),
+        ("vectors.printed", changed),
+        (
+            "verify",
+            printed(&[
+                "verify",
+                "--protocol",
+                "pending-action",
+                "--bounds",
+                "small,actions=1",
+            ]),
+        ),
+        ("worth", of_small(&["worth"], &[])),
+        ("worth", of_small(&["worth"], &["PA-8", "--pairs"])),
     ] {
         let schema: Value =
             serde_json::from_str(&run(Some(name), Format::Text).unwrap().text).unwrap();
@@ -694,32 +746,40 @@ fn what_commands_print_is_what_their_schemas_say() {
         let errors: Vec<String> = validator
             .iter_errors(&document)
             .take(3)
-            .map(|it| format!("{}: {it}", it.instance_path()))
+            .map(|it| format!("{}: {:.300}", it.instance_path(), it.to_string()))
             .collect();
         assert!(errors.is_empty(), "{name}: {errors:#?}");
         let of_one = document.as_array().map_or(&document, |all| &all[0]);
-        let required = [
+        let like = |one: Value| {
+            if document.is_array() {
+                json!([one])
+            } else {
+                one
+            }
+        };
+        let mut more = of_one.clone();
+        more["of_no_schema"] = json!(1);
+        // Of what is said of recordings more is printed than its schema names.
+        assert!(
+            name == "lint" || !validator.is_valid(&like(more)),
+            "{name} takes what it does not name"
+        );
+        for pointer in [
             "/required",
             "/items/required",
             "/$defs/Clause/required",
             "/$defs/Finding/required",
             "/$defs/Editorial/required",
-        ];
-        let required = required
-            .iter()
-            .filter_map(|it| schema.pointer(it)?.as_array());
-        for member in required.flatten().filter_map(Value::as_str) {
-            let mut less = of_one.clone();
-            let has = less.as_object_mut().unwrap().remove(member).is_some();
-            let less = if document.is_array() {
-                json!([less])
-            } else {
-                less
-            };
-            assert!(
-                !has || !validator.is_valid(&less),
-                "{name} without {member}"
-            );
+        ] {
+            let required = schema.pointer(pointer).and_then(Value::as_array);
+            for member in required.into_iter().flatten().filter_map(Value::as_str) {
+                let mut less = of_one.clone();
+                let has = less.as_object_mut().unwrap().remove(member).is_some();
+                assert!(
+                    !has || !validator.is_valid(&like(less)),
+                    "{name} without {member}"
+                );
+            }
         }
     }
 }

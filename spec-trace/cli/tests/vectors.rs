@@ -406,6 +406,42 @@ fn required<'a>(step: &'a Value, clause: &str) -> Option<&'a Value> {
     expected.find(by).map(|it| &it["output"])
 }
 
+/// AAEP-EV-4: the model's party does not number its events. What has to come only because the numbers of others would have a gap, or
+/// has to be of its session only because it is numbered there, is no change of its own.
+#[test]
+fn what_only_the_number_of_an_event_makes_matter_is_no_change() {
+    let folder = folder();
+    let document = written(
+        &["aaep", "--reading", "timeout-uses-token=no"],
+        folder.path(),
+    );
+    let changed = document["changed"].as_array().expect("a list");
+    let cut = changed.iter().find(|it| it["file"] == "0185.json");
+    let cut = cut.expect("it is cut short");
+    assert_eq!(cut["cut_to"], 7);
+    assert_eq!(cut["steps"], serde_json::json!([]));
+    let deliver = changed.iter().find(|it| it["file"] == "0112.json");
+    assert_ne!(
+        deliver.expect("it is changed")["steps"],
+        serde_json::json!([])
+    );
+}
+
+/// AAEP-A.6-1: that the last chunk closes its output is what is required besides, and is told before all that is as it was.
+#[test]
+fn what_differs_in_an_output_is_told_first() {
+    let folder = folder();
+    let document = written(
+        &["aaep", "--reading", "session-end-completes=always"],
+        folder.path(),
+    );
+    let changed = document["changed"].as_array().expect("a list");
+    let closes = changed.iter().find(|it| it["file"] == "0012.json");
+    let is = &closes.expect("it is changed")["steps"][0]["is"][0];
+    let begins = "required by AAEP-A.6-1, AAEP-EV-4: emit complete=true ";
+    assert!(is.as_str().is_some_and(|it| it.starts_with(begins)), "{is}");
+}
+
 /// PA-1: the reference has no setting by which it refuses what never expires, so that the model answers; where it takes no more of the
 /// run, the vector ends.
 #[test]

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use run::{Run, Text, Verdict};
 
 use countersign_clauses::{ClauseId, nearest};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub mod aaep;
@@ -21,7 +22,7 @@ pub mod run;
 pub mod together;
 
 /// What goes wrong where a finding is met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// An action runs that nobody has approved, or not so, or twice; or a decision is lost.
@@ -31,7 +32,7 @@ pub enum Severity {
 }
 
 /// What is wrong with the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Two passages say what cannot both be kept.
@@ -43,7 +44,7 @@ pub enum Kind {
 }
 
 /// By what it is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShownBy {
     /// A run of questions, replies, tokens, deadlines, calls.
@@ -96,7 +97,7 @@ pub struct Finding {
 }
 
 /// A run, and what is said of it.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// The run: a JSON object a line.
@@ -224,7 +225,7 @@ impl Finding {
 }
 
 /// What is wrong with the text where nothing follows for those who keep it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slip {
     /// One word for two things, two words for one, or one that means something else.
@@ -287,7 +288,7 @@ impl Editorial {
 }
 
 /// What looked like a finding.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Refuted {
     /// The protocol's name on the command line.

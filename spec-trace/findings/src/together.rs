@@ -5,13 +5,14 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::all;
 use crate::run::{Run, Text, Verdict};
 
 /// What comes of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Together {
     /// The protocol's name on the command line.
     pub protocol: &'static str,
@@ -30,7 +31,7 @@ pub struct Together {
 }
 
 /// Two wordings that differ on a case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Conflict {
     /// The finding whose case it is, and whose wording calls it right.
     pub finding: &'static str,
@@ -43,7 +44,7 @@ pub struct Conflict {
 }
 
 /// A guarantee that is not kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unkept {
     /// Its name.
     pub guarantee: &'static str,

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod held;
@@ -27,7 +28,7 @@ pub use text::{Copy, Passage, Place};
 use crate::{Clause, all};
 
 /// What has become of the words of a clause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// They stand there.
@@ -45,7 +46,7 @@ pub enum State {
 }
 
 /// Why a clause is to be read again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// Other words stand there.
@@ -61,7 +62,7 @@ pub enum Why {
 }
 
 /// A clause beside the text.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Beside {
     /// Its id.
     pub id: &'static str,
@@ -75,7 +76,7 @@ pub struct Beside {
 }
 
 /// New text without a normative word, or text from which no clause was read and that has other signs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Added {
     /// Where.
     #[serde(flatten)]
@@ -87,7 +88,7 @@ pub struct Added {
 }
 
 /// The clauses beside an editor's copy of the documents.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Compared {
     /// Each document, with the file that holds it.
     pub documents: BTreeMap<&'static str, Option<String>>,

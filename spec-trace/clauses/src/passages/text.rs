@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// So many letters with this hash. Letters and digits alone count, in lower case.
@@ -69,7 +70,7 @@ fn append(hash: u64, letter: char) -> u64 {
 }
 
 /// One place in a copy.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Place {
     /// The file.
     pub file: String,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use textwrap::fill;
@@ -102,8 +103,9 @@ fn selected(args: &Args) -> miette::Result<Vec<&'static Clause>> {
 }
 
 /// A clause as JSON shows it.
-#[derive(Serialize)]
-struct Shown<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Clause")]
+pub(super) struct Shown<'a> {
     id: &'a str,
     level: Level,
     role: Role,

@@ -130,12 +130,16 @@ enum Verdict {
     CutShort(usize),
 }
 
+/// What a verdict is called.
+pub(super) const VERDICTS: [&str; 3] = ["passes", "fails", "passes as far as it goes"];
+
 impl Verdict {
     const fn name(&self) -> &'static str {
+        let [passes, fails, cut_short] = VERDICTS;
         match self {
-            Self::Passes => "passes",
-            Self::Fails(..) => "fails",
-            Self::CutShort(_) => "passes as far as it goes",
+            Self::Passes => passes,
+            Self::Fails(..) => fails,
+            Self::CutShort(_) => cut_short,
         }
     }
 
@@ -284,6 +288,7 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
             "runs"
         };
         let mut text = format!("{head}: nothing that was found, in {how} within {within}\n");
+        text += &hanging("   why: ", &why_none(compared, other));
         if let Some(allowed) = &compared.allowed {
             let count = steps(allowed.steps.len());
             let _ = writeln!(
@@ -299,6 +304,26 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
     let run = numbered(&difference.steps);
     let under = under(other, difference);
     format!("{head}   ({count}, the shortest)\n{run}{under}")
+}
+
+/// Why no run was found, and what would have to be looked at to find one.
+fn why_none(compared: &Compared, other: &str) -> String {
+    let all = format!("each of these runs is one that {other} can have or allows, too");
+    let more = "where what tells needs more of what the bounds count, it is in none of them, and wider bounds show it";
+    if compared.exhaustive {
+        return format!("{all}, and there are no more within these bounds; {more}");
+    }
+    let steps = compared.steps;
+    let cut = if compared.states >= STATES {
+        format!(
+            "the search ends at {} states, before it has seen all runs of {} steps",
+            grouped(STATES as u64),
+            steps + 1
+        )
+    } else {
+        format!("runs of more than {steps} steps were not looked at")
+    };
+    format!("{all}; {cut}, and {more}")
 }
 
 /// What comes of the last step under the other setting.
@@ -471,6 +496,9 @@ pub(super) fn compared_json(compared: &Compared) -> Value {
     });
     if let Some(allowed) = &compared.allowed {
         document["allowed_by_both"] = run(allowed);
+    }
+    if compared.difference.is_none() {
+        document["why_none"] = json!(why_none(compared, "the other"));
     }
     document
 }

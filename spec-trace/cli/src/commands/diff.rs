@@ -56,6 +56,11 @@ where something was, `host-must-guard` where it is kept only if the host hands n
 in a way that leaves nothing of it to be seen, and `not-exercised` where no answer in these runs
 could have been wrong by it: which is no pass.
 
+What only recommends a default decision, as the table of 6.4.1 does, advises whoever asks: `confirm`
+names `default_decision`, and an implementation that hands it on has chosen nothing. So by it `diff`
+advises nobody, also where --spec changes the table; `compare` tells a run that is advised against,
+and `lint` warns of a recorded question.
+
 A divergence has an identity, of its clause, its ops and the kinds of what came out. --baseline
 takes those that are known, each with a reason: a new one fails, and so does one that has vanished.
 With --shard I/N the suite is played, and every N-th run from the I-th on; what one shard does not

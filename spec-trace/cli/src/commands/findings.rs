@@ -14,6 +14,7 @@ use countersign_findings::{
     self as findings, Editorial, Finding, Kind, Refuted, Severity, ShownBy, UnknownFinding,
 };
 use miette::miette;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -344,15 +345,15 @@ fn demand(id: &str) -> (String, &'static str) {
 }
 
 /// The vectors of a protocol that have to be looked at again where mended wordings are in force.
-#[derive(Serialize)]
-struct Again {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Again {
     /// So many vectors are in the suite.
     of: usize,
     findings: Vec<AgainFor>,
 }
 
 /// Those of one mended wording.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct AgainFor {
     finding: &'static str,
     /// The files that require or forbid something by a clause that the finding concerns.

@@ -344,7 +344,7 @@ impl Verdict {
 }
 
 /// All verdicts, in the order of the files.
-const VERDICTS: [&str; 4] = ["passed", "failed", "unsupported", "read-otherwise"];
+pub(super) const VERDICTS: [&str; 4] = ["passed", "failed", "unsupported", "read-otherwise"];
 
 /// What has come of all vectors of a protocol.
 struct Held<'a>(&'static str, Vec<(&'a Path, Verdict)>);

@@ -17,12 +17,15 @@ Examples:
   countersign schema                                    the names
   countersign schema confirmation.reply > reply.schema.json
   countersign schema diff                               what `diff --format json` prints; so too
-                                                        check, clauses, findings, lint, readings
+                                                        ablate, check, clauses, compare,
+                                                        findings, lint, readings, replay, verify,
+                                                        worth
   countersign schema driver                             what an implementation under test reads
                                                         and writes
   countersign schema report                             report.json, which `report` writes
   countersign schema stream                             a line of a recorded stream
-  countersign schema vectors                            the files that `vectors` writes";
+  countersign schema vectors                            the files that `vectors` writes
+  countersign schema vectors.printed                    what `vectors --format json` prints";
 
 /// Arguments of `countersign schema`.
 #[derive(Clone, Debug, clap::Args)]
@@ -44,6 +47,10 @@ pub struct Schema {
 /// Every schema there is, by name.
 pub const SCHEMAS: &[Schema] = &[
     Schema {
+        name: "ablate",
+        text: printed::ablate,
+    },
+    Schema {
         name: "check",
         text: printed::check,
     },
@@ -54,6 +61,10 @@ pub const SCHEMAS: &[Schema] = &[
     Schema {
         name: "clauses.against",
         text: printed::clauses_against,
+    },
+    Schema {
+        name: "compare",
+        text: printed::compare,
     },
     Schema {
         name: "confirmation.reply",
@@ -84,6 +95,14 @@ pub const SCHEMAS: &[Schema] = &[
         text: printed::findings_editorial,
     },
     Schema {
+        name: "findings.refuted",
+        text: printed::findings_refuted,
+    },
+    Schema {
+        name: "findings.repaired",
+        text: printed::findings_repaired,
+    },
+    Schema {
         name: "lint",
         text: printed::lint,
     },
@@ -110,6 +129,18 @@ pub const SCHEMAS: &[Schema] = &[
     Schema {
         name: "vectors",
         text: || format!("{:#}\n", vectors::schema()),
+    },
+    Schema {
+        name: "vectors.printed",
+        text: printed::vectors,
+    },
+    Schema {
+        name: "verify",
+        text: printed::verify,
+    },
+    Schema {
+        name: "worth",
+        text: printed::worth,
     },
 ];
 

@@ -1,19 +1,60 @@
-//! What commands print with `--format json`, as types that are there for their schemas alone.
+//! What commands print with `--format json`, as types that are there for their schemas alone; what is printed as it stands in a type of
+//! its own has its schema from that.
 //!
-//! The one thing to know: members may be added to what is printed, so none is forbidden. A test holds what is printed against them.
+//! The one thing to know: what a schema does not name is refused by it, so that it has to name all. A test holds what is printed against
+//! them. A recording is judged by one that names no more than others rely on.
 
 #![expect(dead_code, reason = "the types are there for their schemas alone")]
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, schema_for};
-use serde_json::{Value, json};
+use countersign_clauses::Level;
+use countersign_clauses::passages::Compared;
+use countersign_findings::together::Together;
+use countersign_findings::{Case, Kind, Refuted, Severity, ShownBy, Slip};
+use countersign_model::judge;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
 
-/// The schema of a type, with a title.
+use crate::answer::Status;
+use crate::arguments::Protocol;
+use crate::commands::clauses::Shown;
+use crate::commands::findings::Again;
+use crate::commands::vectors::changed::Changed;
+use crate::commands::{compare, replay};
+
+/// The schema of what a type is printed as, with a title.
 fn of<T: JsonSchema>(title: &str) -> String {
-    let mut schema = json!(schema_for!(T));
-    schema["title"] = Value::from(title);
+    let mut schema = open::<T>(title);
+    close(&mut schema);
     format!("{schema:#}\n")
+}
+
+/// The same, which takes members that it does not name.
+fn open<T: JsonSchema>(title: &str) -> Value {
+    let generator = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = json!(generator.into_generator().into_root_schema_for::<T>());
+    schema["title"] = Value::from(title);
+    schema
+}
+
+/// Refuses in every object what is not named.
+fn close(schema: &mut Value) {
+    if let Value::Object(members) = schema {
+        if members.get("properties").is_some_and(Value::is_object) {
+            let closed = || Value::from(false);
+            members.entry("additionalProperties").or_insert_with(closed);
+        }
+        members.values_mut().for_each(close);
+    } else if let Value::Array(parts) = schema {
+        parts.iter_mut().for_each(close);
+    }
+}
+
+/// `ablate P --format json`
+pub(super) fn ablate() -> String {
+    of::<Ablate>("What `countersign ablate P --format json` prints")
 }
 
 /// `check P --format json`
@@ -23,12 +64,17 @@ pub(super) fn check() -> String {
 
 /// `clauses --format json`
 pub(super) fn clauses() -> String {
-    of::<Vec<Clause>>("What `countersign clauses --format json` prints")
+    of::<Vec<Shown<'_>>>("What `countersign clauses --format json` prints")
 }
 
 /// `clauses --against DIR --format json`
 pub(super) fn clauses_against() -> String {
-    of::<Against>("What `countersign clauses --against DIR --format json` prints")
+    of::<Compared>("What `countersign clauses --against DIR --format json` prints")
+}
+
+/// `compare P --a SETTING --b SETTING --format json`
+pub(super) fn compare() -> String {
+    of::<Compare>("What `countersign compare P --a SETTING --b SETTING --format json` prints")
 }
 
 /// `findings --format json`
@@ -41,9 +87,20 @@ pub(super) fn findings_editorial() -> String {
     of::<Vec<Editorial>>("What `countersign findings --editorial --format json` prints")
 }
 
+/// `findings --refuted --format json`
+pub(super) fn findings_refuted() -> String {
+    of::<Vec<Refuted>>("What `countersign findings --refuted --format json` prints")
+}
+
+/// `findings --repaired --format json`
+pub(super) fn findings_repaired() -> String {
+    of::<Vec<Repaired>>("What `countersign findings --repaired --format json` prints")
+}
+
 /// `lint FILE --format json`
 pub(super) fn lint() -> String {
-    of::<Lint>("What `countersign lint FILE --format json` prints")
+    let title = "What `countersign lint FILE --format json` prints";
+    format!("{:#}\n", open::<Lint>(title))
 }
 
 /// `readings P --format json`
@@ -56,6 +113,21 @@ pub(super) fn replay() -> String {
     of::<Replay>("What `countersign replay FILE --format json` prints of test vectors")
 }
 
+/// `vectors P --out DIR --format json`
+pub(super) fn vectors() -> String {
+    of::<Vectors>("What `countersign vectors P --out DIR --format json` prints")
+}
+
+/// `verify --format json`
+pub(super) fn verify() -> String {
+    of::<Verify>("What `countersign verify --format json` prints")
+}
+
+/// `worth P --format json`
+pub(super) fn worth() -> String {
+    of::<Worth>("What `countersign worth P --format json` prints")
+}
+
 /// A step of a run of the model.
 #[derive(JsonSchema)]
 struct Step {
@@ -64,6 +136,8 @@ struct Step {
     /// When, in time units of the model.
     at: String,
     actor: String,
+    /// Whom it reaches; nobody where it stays with who acts.
+    to: Option<String>,
     action: String,
     /// What is other than before.
     changes: Vec<String>,
@@ -73,12 +147,124 @@ struct Step {
     text: String,
 }
 
+/// What a run was searched in, besides protocol and bounds.
+#[derive(JsonSchema)]
+struct Setting {
+    /// The rules left out.
+    without: Vec<String>,
+    /// The ways to take the text that are not the default, each `NAME=WAY`.
+    readings: Vec<String>,
+    /// The numbers that are not those of the text, each `NAME=VALUE`.
+    numbers: Vec<String>,
+    /// Whether states that cannot matter any more were told apart.
+    literal: bool,
+    /// The version of the command.
+    countersign: String,
+}
+
+/// Why a run is possible that breaks something.
+#[derive(JsonSchema)]
+struct Argued {
+    made_possible_by: Vec<Need>,
+    /// Where the text as it stands goes on otherwise; null where it does not.
+    instead: Option<Instead>,
+}
+
+#[derive(JsonSchema)]
+struct Instead {
+    /// Counted from 1.
+    step: u64,
+    /// Null where there is no such step.
+    changes: Option<Vec<String>>,
+}
+
+/// What a run needs that the text, or the other setting, does not have: a rule left out, one that the other leaves out, a passage taken
+/// in another way, another number.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+enum Need {
+    Guard {
+        guard: String,
+        clauses: Vec<String>,
+    },
+    Kept {
+        kept: String,
+        clauses: Vec<String>,
+    },
+    Reading {
+        /// `NAME=WAY`
+        reading: String,
+        default: String,
+        clauses: Vec<String>,
+    },
+    Number {
+        /// `NAME=VALUE`
+        number: String,
+        default: String,
+        clauses: Vec<String>,
+    },
+}
+
+/// How far was searched.
+#[derive(JsonSchema)]
+struct Within {
+    steps: u64,
+    states: u64,
+}
+
+/// A duty of the text that no rule stands for, with the reason.
+#[derive(JsonSchema)]
+struct WithoutRule {
+    clause: String,
+    level: Level,
+    reason: String,
+}
+
+#[derive(JsonSchema)]
+struct Ablate {
+    protocol: Protocol,
+    bounds: String,
+    #[serde(flatten)]
+    setting: Setting,
+    ablations: Vec<Ablation>,
+    without_rule: Vec<WithoutRule>,
+}
+
+/// A rule left out.
+#[derive(JsonSchema)]
+struct Ablation {
+    guard: String,
+    /// Those within which it matters.
+    bounds: String,
+    clauses: Vec<String>,
+    /// What breaks, with the shortest runs.
+    breaks: Vec<BreaksWithout>,
+    /// The rule that has to be left out, too, for anything to break.
+    masked_by: Option<String>,
+    /// Why nothing has to break.
+    free: Option<String>,
+}
+
+#[derive(JsonSchema)]
+struct BreaksWithout {
+    property: String,
+    steps: Vec<Step>,
+    #[serde(flatten)]
+    argued: Argued,
+}
+
 #[derive(JsonSchema)]
 struct Check {
-    protocol: String,
+    protocol: Protocol,
     bounds: String,
+    #[serde(flatten)]
+    setting: Setting,
     unique_states: u64,
     transitions: u64,
+    /// Of model state and judge.
+    pairs: u64,
+    /// Between these pairs.
+    edges: u64,
     depth: u64,
     seconds: f64,
     properties: Vec<Property>,
@@ -95,6 +281,17 @@ struct Property {
     exhaustive: bool,
     /// The run that breaks it, or shows it.
     steps: Vec<Step>,
+    /// What is broken: what the text says as it is read, or what it is there for however it is read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [judge::Kind::Conformance.name(), judge::Kind::Guarantee.name()]))]
+    judged: Option<String>,
+    /// What is wrong with the last step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finding: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_possible_by: Option<Vec<Need>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instead: Option<Instead>,
 }
 
 #[derive(JsonSchema)]
@@ -105,108 +302,109 @@ enum PropertyKind {
 }
 
 #[derive(JsonSchema)]
-struct Clause {
-    id: String,
-    level: Level,
-    role: Role,
-    gist: String,
-    /// The document and the section.
-    source: String,
-    links: Vec<Link>,
-    /// The places at which it can be taken in more than one way.
-    readings: Vec<String>,
+struct Compare {
+    protocol: Protocol,
+    a: Side,
+    b: Side,
+    /// What is allowed under a and not under b.
+    only_a: Only,
+    only_b: Only,
+    /// What is advised against under a and not under b.
+    advised_only_a: Option<Advised>,
+    advised_only_b: Option<Advised>,
+    /// The guarantees that break under a and not under b.
+    breaks_only_a: Vec<Guarantee>,
+    breaks_only_b: Vec<Guarantee>,
+    /// So many are in the suite.
+    vectors: u64,
+    changed: Vec<ChangedVerdict>,
 }
 
 #[derive(JsonSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum Level {
-    Must,
-    #[serde(rename = "MUST NOT")]
-    MustNot,
-    Should,
-    #[serde(rename = "SHOULD NOT")]
-    ShouldNot,
-    May,
-    Info,
-}
-
-/// Whom it binds: producer, subscriber, wire format or conformance tooling.
-#[derive(JsonSchema)]
-enum Role {
-    P,
-    S,
-    W,
-    T,
+struct Side {
+    /// As it was given.
+    setting: String,
+    bounds: String,
+    #[serde(flatten)]
+    is: Setting,
 }
 
 #[derive(JsonSchema)]
-struct Link {
-    kind: LinkKind,
-    name: String,
-    /// File and line.
-    #[serde(default)]
-    at: Option<String>,
+struct Only {
+    #[serde(flatten)]
+    apart: Apart,
+    /// For each other thing in which the two differ, what that alone makes possible.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    by_each_other: Vec<ByEach>,
+    bounds: String,
+    #[serde(flatten)]
+    is: Setting,
 }
 
 #[derive(JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum LinkKind {
-    Guard,
-    Property,
-    Reference,
-    Monitor,
-    Test,
-    Fuzz,
-    Vector,
-    Mention,
-    Exception,
+struct ByEach {
+    #[serde(flatten)]
+    apart: Apart,
+    /// What, in words.
+    by: String,
+}
+
+/// The search for a run that one can have and the other cannot.
+#[derive(JsonSchema)]
+struct Apart {
+    /// The shortest; null where none was found.
+    run: Option<Run>,
+    within: WithinAll,
+    /// Where none was found: one in which the other does otherwise of itself, though it may do the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_by_both: Option<Run>,
+    /// Where none was found: why, as far as that can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_none: Option<String>,
 }
 
 #[derive(JsonSchema)]
-struct Against {
-    /// By document the file that holds it; null, where none does.
-    documents: BTreeMap<String, Option<String>>,
-    /// The other files that hold a document, and were not compared.
-    #[serde(default)]
-    others: BTreeMap<String, Vec<String>>,
-    clauses: Vec<Beside>,
-    /// The headings of the sections that stand elsewhere now.
-    #[serde(default)]
-    moved: Vec<Place>,
-    /// The sentences with a word like MUST that no clause was read from.
-    uncovered: Vec<Place>,
-    /// Other text that is new.
-    added: Vec<Place>,
+struct Run {
+    steps: Vec<Step>,
+    /// What comes of the last step under the other; null where there is no such step.
+    instead: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_possible_by: Option<Vec<Need>>,
 }
 
 #[derive(JsonSchema)]
-struct Beside {
-    id: String,
-    state: State,
-    /// Why it is to be read again.
-    #[serde(default)]
-    why: Vec<String>,
-    passages: Vec<Place>,
-}
-
-/// `facts`: no document states it. `absent`: its document is in no file.
-#[derive(JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum State {
-    Same,
-    Moved,
-    Changed,
-    Lost,
-    Absent,
-    Facts,
+struct WithinAll {
+    steps: u64,
+    states: u64,
+    /// Whether there are no more.
+    exhaustive: bool,
 }
 
 #[derive(JsonSchema)]
-struct Place {
+struct Advised {
+    clause: String,
+    steps: Vec<Step>,
+    made_possible_by: Vec<Need>,
+}
+
+/// A guarantee with the shortest run that breaks it.
+#[derive(JsonSchema)]
+struct Guarantee {
+    property: String,
+    clauses: Vec<String>,
+    steps: Vec<Step>,
+}
+
+/// A vector of which parties of the two settings come to something else, by the text as it stands.
+#[derive(JsonSchema)]
+struct ChangedVerdict {
     file: String,
-    /// From 1.
-    line: u64,
-    text: String,
+    #[schemars(extend("enum" = compare::VERDICTS))]
+    a: String,
+    #[schemars(extend("enum" = compare::VERDICTS))]
+    b: String,
+    /// Those by which one of the two fails.
+    clauses: Vec<String>,
 }
 
 #[derive(JsonSchema)]
@@ -215,7 +413,7 @@ struct Finding {
     title: String,
     gist: String,
     severity: Severity,
-    kind: FindingKind,
+    kind: Kind,
     shown_by: ShownBy,
     sections: Vec<String>,
     clauses: Vec<String>,
@@ -227,49 +425,22 @@ struct Finding {
     /// What the mended wording wants, in at most 60 characters.
     wants: String,
     modelled: String,
+    /// The same as in `witness`.
+    cases: Vec<Case>,
+    /// Why no mended wording is executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unrepaired: Option<String>,
+    /// The ways to take the text by which the model has the mended wording in force, each `NAME=WAY`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    choices: Vec<String>,
     /// Whether a test executes what shows it.
     executed: bool,
-}
-
-#[derive(JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Severity {
-    Harm,
-    Interoperability,
-}
-
-#[derive(JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum FindingKind {
-    Contradiction,
-    Gap,
-    Defect,
-}
-
-#[derive(JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum ShownBy {
-    Run,
-    Instance,
 }
 
 #[derive(JsonSchema)]
 struct Witness {
     text: String,
     cases: Vec<Case>,
-}
-
-#[derive(JsonSchema)]
-struct Case {
-    /// A JSON object a line.
-    run: String,
-    /// By passage: `right`, `silent`, or `wrong` and the step.
-    judged: BTreeMap<String, String>,
-    /// By guarantee that is broken: `wrong` and the step.
-    broken: BTreeMap<String, String>,
-    /// What the mended wording says.
-    #[serde(default)]
-    repaired: Option<String>,
 }
 
 #[derive(JsonSchema)]
@@ -305,14 +476,10 @@ enum EditorialSeverity {
 }
 
 #[derive(JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Slip {
-    Term,
-    Reference,
-    Example,
-    Heading,
-    Spelling,
-    Number,
+struct Repaired {
+    #[serde(flatten)]
+    together: Together,
+    vectors: Again,
 }
 
 /// One recording, or several.
@@ -348,14 +515,14 @@ struct Judged {
     level: String,
     /// From 1.
     line: u64,
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
     message: String,
     /// The clauses that the same fault breaks.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     also: Vec<String>,
     /// What vanishes when this is mended.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     consequences: Vec<Judged>,
 }
 
@@ -365,26 +532,56 @@ struct NotJudged {
     reason: String,
 }
 
+/// All of a protocol, or one that the model does not have.
 #[derive(JsonSchema)]
-struct Readings {
-    protocol: String,
-    readings: Vec<Reading>,
+#[serde(untagged)]
+enum Readings {
+    Modelled {
+        protocol: Protocol,
+        bounds: String,
+        without: Vec<String>,
+        literal: bool,
+        countersign: String,
+        /// The longest runs that were looked at.
+        steps: u64,
+        readings: Vec<Reading>,
+    },
+    Beside {
+        protocol: Protocol,
+        name: String,
+        clauses: Vec<String>,
+        question: String,
+        choices: Vec<String>,
+        modelled: bool,
+    },
 }
 
 #[derive(JsonSchema)]
 struct Reading {
     name: String,
-    question: String,
     clauses: Vec<String>,
+    question: String,
+    /// Why the first choice is the default.
+    why: String,
     choices: Vec<Choice>,
+    /// Those in which it was searched, where it does not show in those of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounds: Option<String>,
 }
 
 #[derive(JsonSchema)]
 struct Choice {
     name: String,
+    /// The same.
+    value: String,
     default: bool,
     keeps_all: bool,
     breaks: Vec<Broken>,
+    /// What it allows and the default does not, where one place is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only_this: Option<Apart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only_default: Option<Apart>,
 }
 
 #[derive(JsonSchema)]
@@ -392,11 +589,14 @@ struct Broken {
     property: String,
     clauses: Vec<String>,
     steps: Vec<Step>,
+    #[serde(flatten)]
+    argued: Argued,
 }
 
 #[derive(JsonSchema)]
 struct Replay {
-    protocol: String,
+    protocol: Protocol,
+    #[schemars(extend("enum" = Status::VERDICTS))]
     verdict: String,
     passed: u64,
     failed: u64,
@@ -409,8 +609,182 @@ struct Replay {
 #[derive(JsonSchema)]
 struct Replayed {
     file: String,
+    #[schemars(extend("enum" = replay::VERDICTS))]
     verdict: String,
-    /// The step at which it failed, from 1.
-    #[serde(default)]
+    /// The step at which it failed.
     step: Option<u64>,
+    wrong: Vec<Wrong>,
+}
+
+/// What is wrong with a response: an output is missing, or is forbidden, or nothing came.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+enum Wrong {
+    Missing {
+        clauses: Vec<String>,
+        missing: Map<String, Value>,
+    },
+    Forbidden {
+        clauses: Vec<String>,
+        forbidden: Value,
+    },
+    Lost {
+        clauses: Vec<String>,
+        lost: String,
+    },
+}
+
+#[derive(JsonSchema)]
+struct Vectors {
+    protocol: Protocol,
+    /// So many were written, about so many clauses.
+    vectors: u64,
+    clauses: u64,
+    /// The folder.
+    out: String,
+    /// The first that was asked for.
+    reading: Option<String>,
+    /// The choices and numbers, other than those of the text, by which they were made, by name.
+    taken: BTreeMap<String, String>,
+    /// The file of settings.
+    spec: Option<String>,
+    /// Those that require or forbid something else than by the text as it stands.
+    changed: Vec<Changed>,
+    /// Those of the text as it stands of which a party of this one comes to something else: `a` is the text. Null where nothing that the
+    /// model has is changed.
+    compared: Option<Vec<ChangedVerdict>>,
+}
+
+#[derive(JsonSchema)]
+struct Verify {
+    protocols: Vec<Verified>,
+}
+
+#[derive(JsonSchema)]
+struct Verified {
+    protocol: Protocol,
+    bounds: String,
+    holds: bool,
+    unique_states: u64,
+    transitions: u64,
+    /// Those compared with the executor.
+    edges: u64,
+    /// Of model state and executor, at small bounds.
+    pairs: u64,
+    literal: Walk,
+    /// Walks at bounds set aside for what others go without.
+    aside: Vec<Walk>,
+    /// The walk over the judge of recorded streams, where the protocol has one.
+    judged: Option<Judging>,
+    divergences: Vec<Divergence>,
+}
+
+#[derive(JsonSchema)]
+struct Walk {
+    bounds: String,
+    states: u64,
+    edges: u64,
+}
+
+#[derive(JsonSchema)]
+struct Judging {
+    /// Of model state and judge.
+    pairs: u64,
+    edges: u64,
+}
+
+#[derive(JsonSchema)]
+struct Divergence {
+    clause: String,
+    steps: Vec<Step>,
+    expected: String,
+    actual: String,
+    /// What the text requires, where what is expected says less.
+    required: Option<String>,
+}
+
+#[derive(JsonSchema)]
+struct Worth {
+    protocol: Protocol,
+    bounds: String,
+    #[serde(flatten)]
+    setting: Setting,
+    guarantees: Vec<Carried>,
+    /// The rules left out.
+    rules: Vec<Single>,
+    pairs: Option<Pairs>,
+    without_rule: Vec<WithoutRule>,
+}
+
+/// A guarantee that breaks.
+#[derive(JsonSchema)]
+struct Carried {
+    name: String,
+    clauses: Vec<String>,
+    /// The rules whose loss alone breaks it.
+    alone: Vec<Carrier>,
+    /// It breaks with every rule in force, by the reading or the numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken: Option<bool>,
+}
+
+#[derive(JsonSchema)]
+struct Carrier {
+    guard: String,
+    /// That of the shortest run, in steps.
+    length: u64,
+}
+
+#[derive(JsonSchema)]
+struct Single {
+    guard: String,
+    clauses: Vec<String>,
+    /// Why nothing has to break without it.
+    free: Option<String>,
+    breaks: Vec<BreaksAlone>,
+    within: Within,
+}
+
+#[derive(JsonSchema)]
+struct BreaksAlone {
+    property: String,
+    clauses: Vec<String>,
+    /// Whether it breaks however the text is read.
+    guarantee: bool,
+    length: u64,
+    steps: Vec<Step>,
+    #[serde(flatten)]
+    argued: Argued,
+}
+
+/// Two rules left out at a time.
+#[derive(JsonSchema)]
+struct Pairs {
+    searched: u64,
+    steps: u64,
+    /// The least and the most.
+    states: [u64; 2],
+    together: Vec<BreaksTogether>,
+    hidden: Vec<Hidden>,
+    /// For no bounds show both.
+    not_searched: Vec<[String; 2]>,
+}
+
+/// What breaks only where both are left out.
+#[derive(JsonSchema)]
+struct BreaksTogether {
+    guards: [String; 2],
+    guarantee: String,
+    length: u64,
+    not_alone_within: [Within; 2],
+}
+
+/// What breaks where one is left out, and not where both are.
+#[derive(JsonSchema)]
+struct Hidden {
+    guard: String,
+    by: String,
+    guarantee: String,
+    length: u64,
+    not_both_within: Within,
 }

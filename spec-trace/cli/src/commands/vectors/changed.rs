@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use countersign_conform::suite::vectors::{Pattern, Vector, VectorStep};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use crate::commands::compare::and_more;
 use crate::show::words::{printable, shortened};
 
 /// A file whose run has other demands.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Changed {
     pub file: String,
     /// None, where there is no such file any more.
@@ -26,7 +27,7 @@ pub struct Changed {
 }
 
 /// A step at which they differ.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ChangedStep {
     /// Counted from 0, as in the file.
     step: usize,
@@ -70,8 +71,6 @@ fn steps(before: &Vector, after: &Vector) -> Vec<ChangedStep> {
 /// a file names no more than what comes out somewhere in its run.
 fn only_in(step: &VectorStep, other: &VectorStep) -> Vec<String> {
     // What a party cannot say, the party of the model for one, is nothing that its text leaves free.
-    let says_less =
-        |it: &Pattern, than: &Pattern| than.members.iter().any(|place| lacks(it, place));
     let is_required = |pattern: &Pattern| {
         let mut alike = other
             .expected
@@ -86,27 +85,45 @@ fn only_in(step: &VectorStep, other: &VectorStep) -> Vec<String> {
     };
     let required = step.expected.iter().filter(|it| !it.required.is_empty());
     let required = required.filter(|it| !is_required(&it.pattern));
-    let required = required.map(|it| demand("required", &it.pattern, &it.required));
+    let like = |pattern: &Pattern| {
+        let mut right = other.expected.iter().map(|it| &it.pattern);
+        right.find(|it| kind(it) == kind(pattern) && type_of(it) == type_of(pattern))
+    };
+    let required = required.map(|it| {
+        let pattern = &it.pattern;
+        demand("required", pattern, like(pattern), &it.required)
+    });
     let forbidden = step.forbidden.iter().filter(|it| is_right(&it.pattern));
-    let forbidden = forbidden.map(|it| demand("forbidden", &it.pattern, &it.because));
+    let forbidden = forbidden.map(|it| demand("forbidden", &it.pattern, None, &it.because));
     required.chain(forbidden).collect()
 }
 
 /// Whether the same output is meant. What one party says and the other leaves out makes no difference; what both say does, where it
-/// matters for one of them.
+/// matters for one of them. Where the number of an event matters, so does all that it counts by, such as its session: to a party that does
+/// not number its events it need not.
 fn is_alike(one: &Pattern, other: &Pattern) -> bool {
     let [first, second] = [one, other].map(|it| Value::Object(it.output.clone()));
     let mut places = one.members.iter().chain(&other.members);
+    let is_free = |it: &Pattern, place: &String| !it.members.contains(place);
+    let differs = |it: &Pattern, than: &Pattern, place: &String| {
+        is_free(it, place) && !is_free(than, place) && !says_less(it, than)
+    };
     kind(one) == kind(other)
         && places.all(
             |place| match (first.pointer(place), second.pointer(place)) {
                 (Some(one_says), Some(other_says)) => {
-                    let matters = |it: &Pattern| it.members.contains(place);
-                    one_says == other_says && matters(one) == matters(other)
+                    one_says == other_says
+                        && !differs(one, other, place)
+                        && !differs(other, one, place)
                 }
                 (None, _) | (_, None) => true,
             },
         )
+}
+
+/// Whether a party leaves something out of an output that matters where another says it.
+fn says_less(it: &Pattern, than: &Pattern) -> bool {
+    than.members.iter().any(|place| lacks(it, place))
 }
 
 /// Whether an output has no such member.
@@ -119,13 +136,18 @@ fn kind(pattern: &Pattern) -> Option<&String> {
     pattern.output.keys().find(|it| *it != "to")
 }
 
-fn demand(how: &str, pattern: &Pattern, clauses: &[String]) -> String {
-    let output = output_text(pattern);
+fn type_of(pattern: &Pattern) -> Option<&Value> {
+    pattern.output.get(kind(pattern)?)?.get("type")
+}
+
+/// What is said of an output; what another like it does not have comes first.
+fn demand(how: &str, pattern: &Pattern, like: Option<&Pattern>, clauses: &[String]) -> String {
+    let output = output_text(pattern, like);
     format!("{how} by {}: {}", clauses.join(", "), printable(&output))
 }
 
 /// What an output is, with its members that matter.
-fn output_text(pattern: &Pattern) -> String {
+fn output_text(pattern: &Pattern, like: Option<&Pattern>) -> String {
     let output = Value::Object(pattern.output.clone());
     let kind = kind(pattern).map_or("", String::as_str);
     let member = |place: &String| {
@@ -139,7 +161,14 @@ fn output_text(pattern: &Pattern) -> String {
             name => format!("{}={value}", name.unwrap_or(below)),
         })
     };
-    let members: Vec<_> = pattern.members.iter().filter_map(member).collect();
+    let is_of_like = |place: &&String| {
+        like.is_none_or(|it| {
+            let others = Value::Object(it.output.clone());
+            it.members.contains(place) && others.pointer(place) == output.pointer(place)
+        })
+    };
+    let (rest, own): (Vec<_>, Vec<_>) = pattern.members.iter().partition(is_of_like);
+    let members: Vec<_> = own.into_iter().chain(rest).filter_map(member).collect();
     format!("{kind} {}", members.join(" "))
 }
 
