@@ -65,6 +65,9 @@ pub struct Finding {
     /// See [`Rule::rests_on_absence`].
     #[serde(skip)]
     pub rests_on_absence: bool,
+    /// The line of the acceptance of which nothing came.
+    #[serde(skip)]
+    pub acceptance: Option<u64>,
 }
 
 impl Finding {
@@ -99,6 +102,7 @@ impl Finding {
             place: Some(place),
             weight: rule.weight,
             rests_on_absence: rule.rests_on_absence,
+            acceptance: None,
         }
     }
 

@@ -469,6 +469,10 @@ impl Resolution {
             return notes.leave_open(rule.clause, event.place.line, reason);
         }
         let mut finding = Finding::new(rule, event.place, Some(event.session), message);
+        finding.acceptance = question
+            .answered
+            .map(|(reply, _)| reply)
+            .filter(|_| accepted);
         if let Some(line) = timeouts.told(index) {
             finding = finding.follows_from(line, rules::DEFAULT_FORGOTTEN.clause);
         }
