@@ -93,8 +93,6 @@ struct Ran {
     received: Option<Timestamp>,
     /// Whether the question may have been accepted before that.
     explained: bool,
-    /// Whether it may have been withdrawn before that.
-    withdrawn: bool,
     /// The last reply before it that had to be ignored.
     ignored: Option<(u64, Vec<Check>)>,
     /// The line of a later call that may be that of the action as it was changed.
@@ -147,14 +145,13 @@ impl Announced {
                 sent,
                 received,
                 explained,
-                withdrawn,
                 ignored,
                 announced_again,
             } = ran;
             early(memory, call);
             memory.line(place.line);
             memory.line(announced_again.unwrap_or_default());
-            memory.value(&(tied, sent, received, explained, withdrawn));
+            memory.value(&(tied, sent, received, explained));
             memory.each(ignored.iter(), |memory, (line, check)| {
                 memory.line(*line);
                 memory.value(check);
@@ -369,7 +366,6 @@ impl Announced {
         self.ran.push_back(Ran {
             early,
             explained: question.is_some_and(|it| it.may_explain(event.place.line, true)),
-            withdrawn: question.is_some_and(|it| it.possible.may_be(Outcomes::CANCELLED)),
             ignored: question.and_then(|it| it.ignored.clone()),
             tied,
             place: event.place.to_keep(),
@@ -436,10 +432,6 @@ impl Ran {
             };
         }
         let needs_none = self.early.needs_none();
-        if needs_none && self.withdrawn {
-            // A question that was withdrawn asks nothing any more.
-            return;
-        }
         let other = "or nothing waited for the reply";
         if let Some((rule, message)) =
             after_failed_reply((&what, self.place.line), asked, self.ignored.as_ref())

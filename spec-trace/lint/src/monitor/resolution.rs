@@ -380,6 +380,7 @@ impl Resolution {
                     self.calls[call].doubt_order(confirmation, notes);
                 } else {
                     self.leave_near_open(event, (index, confirmation), notes);
+                    self.leave_withdrawn_open(event, (index, confirmation), notes);
                 }
                 None
             };
@@ -401,13 +402,7 @@ impl Resolution {
         };
         let (fault, word) = match decision {
             Decision::Accept if self.used.is_taken(index) => return,
-            Decision::Accept => {
-                let nothing = (
-                    &rules::ACCEPTED_AND_NOT_CALLED,
-                    "no tool.invoked came of it",
-                );
-                (Some(nothing), "accepted")
-            }
+            Decision::Accept => (Some(NOT_CALLED), "accepted"),
             Decision::Reject => (fault_of_rejection(question), "rejected"),
         };
         let Some((rule, what)) = fault.filter(|_| question.closed.is_none()) else {
@@ -415,6 +410,34 @@ impl Resolution {
         };
         let reason = format!(
             "session.completed, and the question on line {} was {word} on line {reply}, so near to its deadline that the timeout may have come first, and {what}: whether that reply counted does not show; a recording would have to hold what became of the question (extensions.countersign.outcome)",
+            question.place.line
+        );
+        notes.leave_open(rule.clause, event.place.line, reason);
+    }
+
+    /// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply behind a change of state that looks as if the question was withdrawn.
+    fn leave_withdrawn_open(
+        &self,
+        event: &Event,
+        (index, question): (usize, &Confirmation),
+        notes: &mut Notes,
+    ) {
+        let Some((reply, changed)) = question.answered_withdrawn() else {
+            return;
+        };
+        let decided = question.possible.without(Outcomes::CANCELLED);
+        let (fault, word) = if decided == Outcomes::REJECTED {
+            (fault_of_rejection(question), "rejected")
+        } else if decided == Outcomes::ACCEPTED && !self.used.is_taken(index) {
+            (Some(NOT_CALLED), "accepted")
+        } else {
+            return;
+        };
+        let Some((rule, what)) = fault else {
+            return;
+        };
+        let reason = format!(
+            "session.completed, and the question on line {} was {word} on line {reply} and {what}: whether the state.changed on line {changed} had withdrawn it does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
             question.place.line
         );
         notes.leave_open(rule.clause, event.place.line, reason);
@@ -569,6 +592,12 @@ impl Call {
         }
     }
 }
+
+/// AAEP-A.4-3: an accepted action is called.
+const NOT_CALLED: (&Rule, &str) = (
+    &rules::ACCEPTED_AND_NOT_CALLED,
+    "no tool.invoked came of it",
+);
 
 /// AAEP-6.1-3: a rejection is not passed over in silence. AAEP-A.4-2: a state.changed says how it went on.
 fn fault_of_rejection(confirmation: &Confirmation) -> Option<(&'static Rule, &'static str)> {

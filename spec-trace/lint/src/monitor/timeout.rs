@@ -6,7 +6,7 @@
 //! (AAEP-6.4.2-3, [`super::extension`]): where one could excuse the producer, that is said and nobody is accused.
 
 use super::Notes;
-use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
+use super::confirmation::{Confirmation, FollowUp, Outcomes, may_follow};
 use super::confirmations::{Confirmations, SLACK_SECONDS};
 use super::extension::Extension;
 use super::ordered::Ordered;
@@ -162,7 +162,7 @@ impl Timeouts {
         notes: &mut Notes,
     ) {
         let may_be_default = match event.kind {
-            EventKind::StateChanged { from, to } => may_withdraw(from, to),
+            EventKind::StateChanged { from, to } => may_follow(from, to),
             EventKind::Invoked { .. } => true,
             EventKind::Started
             | EventKind::Ended(_)
