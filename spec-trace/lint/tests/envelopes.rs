@@ -805,12 +805,13 @@ fn a_reply_comes_before_what_it_may_have_led_to_in_the_same_unit_of_a_time() {
 #[test]
 fn an_acceptance_in_the_same_unit_as_a_withdrawal_may_have_come_behind_it() {
     for (to, at, is_fault, is_open) in [
-        ("thinking", "05.400", false, true),
-        ("deciding", "05.400", false, true),
+        ("thinking", "05", false, true),
+        ("deciding", "05", false, true),
+        ("thinking", "05.400", false, false),
         ("thinking", "04.900", true, false),
         ("thinking", "06.000", false, false),
         // That is no withdrawal.
-        ("writing_output", "05.400", true, false),
+        ("writing_output", "05", true, false),
     ] {
         let mut events = asked_and_called("", 5, 7, false);
         events[3] = events[3]

@@ -385,9 +385,23 @@ impl Resolution {
                 None
             };
             if let Some((rule, what)) = fault {
-                self.judge_fault(event, (index, rule, what), (confirmations, timeouts), notes);
+                let fault = (index, rule, what, self.since(index, &led_to, confirmations));
+                self.judge_fault(event, fault, (confirmations, timeouts), notes);
             }
         }
+    }
+
+    /// The line behind which all stands that shows that nothing came of the question: it, and each other that only its place gave a call
+    /// which may have been that of this one.
+    fn since(&self, index: usize, led_to: &Matching, confirmations: &Confirmations) -> u64 {
+        let is_accepted = confirmations.kept(index).possible != Outcomes::REJECTED;
+        let is_by_id = |call: usize| matches!(self.calls[call].relation, Relation::Same(_));
+        let others = confirmations.all().filter(|(number, _)| {
+            let call = led_to.left_of(*number);
+            *number == index || is_accepted && call.is_some_and(|it| !is_by_id(it))
+        });
+        let lines = others.map(|(_, it)| it.place.line);
+        lines.min().unwrap_or_default()
     }
 
     /// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply that may have come in time.
@@ -446,7 +460,7 @@ impl Resolution {
     fn judge_fault(
         &self,
         event: &Event,
-        (index, rule, what): (usize, &'static Rule, &str),
+        (index, rule, what, since): (usize, &'static Rule, &str, u64),
         (confirmations, timeouts): (&Confirmations, &Timeouts),
         notes: &mut Notes,
     ) {
@@ -491,7 +505,8 @@ impl Resolution {
             let reason = format!("{message}; {doubt}");
             return notes.leave_open(rule.clause, event.place.line, reason);
         }
-        let mut finding = Finding::new(rule, event.place, Some(event.session), message);
+        let finding = Finding::new(rule, event.place, Some(event.session), message);
+        let mut finding = finding.since(since);
         finding.acceptance = question
             .answered
             .map(|(reply, _)| reply)

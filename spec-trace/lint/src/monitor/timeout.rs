@@ -372,7 +372,8 @@ impl Timeouts {
             let late = until.plus_seconds(LATE_SECONDS);
             self.marks.insert((late, number, Mark::Applied), ());
         }
-        let mut finding = finding(&rules::DEFAULT_FORGOTTEN, event, message);
+        let mut finding =
+            finding(&rules::DEFAULT_FORGOTTEN, event, message).since(confirmation.place.line);
         let nothing_came =
             matches!(event.kind, EventKind::Ended(_)) && !confirmations.has_run_out(number);
         if nothing_came && confirmation.default == Some(Decision::Reject) {
