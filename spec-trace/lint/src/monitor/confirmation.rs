@@ -7,7 +7,6 @@
 use std::fmt;
 
 use super::checks::Check;
-use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft};
 use super::seen::hash;
 use super::wording::Wording;
@@ -317,11 +316,11 @@ impl Confirmation {
         from.is_some_and(|from| from <= line)
     }
 
-    /// AAEP-6.4-1: whether it was accepted by default for sure, some seconds of patience included: nobody has answered it, and
+    /// AAEP-6.4-1: whether it was accepted by default for sure, so many seconds of patience included: nobody has answered it, and
     /// nothing else can have become of it.
-    pub(super) fn is_accepted_by_default(&self, now: Option<Timestamp>) -> bool {
+    pub(super) fn is_accepted_by_default(&self, now: Option<Timestamp>, patience: i64) -> bool {
         let other = Outcomes::PENDING.or(Outcomes::ACCEPTED);
-        let ends = self.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
+        let ends = self.deadline.map(|it| it.plus_seconds(patience));
         self.answered.is_none()
             && self.closed.is_none()
             && self.default == Some(Decision::Accept)

@@ -348,7 +348,8 @@ impl Resolution {
         let mut led_to = Matching::default();
         let is_accepted = |it: &Confirmation| {
             it.is_surely_accepted()
-                || it.is_accepted_by_default(event.sent) && it.producer == event.producer
+                || it.is_accepted_by_default(event.sent, SLACK_SECONDS)
+                    && it.producer == event.producer
         };
         // Those whose acceptance may not have counted lead to the calls that are left.
         let is_surely_accepted = |it: &Confirmation| is_accepted(it) && it.doubt().is_none();
@@ -381,6 +382,7 @@ impl Resolution {
                 } else {
                     self.leave_near_open(event, (index, confirmation), notes);
                     self.leave_withdrawn_open(event, (index, confirmation), notes);
+                    self.leave_default_open(event, (index, confirmation), notes);
                 }
                 None
             };
@@ -427,6 +429,25 @@ impl Resolution {
             question.place.line
         );
         notes.leave_open(rule.clause, event.place.line, reason);
+    }
+
+    /// AAEP-A.4-3: nothing came of a default that accepts, and the session ends so near to the timeout that it may have come first.
+    fn leave_default_open(
+        &self,
+        event: &Event,
+        (index, question): (usize, &Confirmation),
+        notes: &mut Notes,
+    ) {
+        let is_due = question.is_accepted_by_default(event.sent, 0);
+        let is_own = question.producer == event.producer && !self.used.is_taken(index);
+        let Some(deadline) = question.deadline.filter(|_| is_due && is_own) else {
+            return;
+        };
+        let reason = format!(
+            "session.completed within {SLACK_SECONDS} seconds of {deadline}, where the timeout of the question on line {} ended, its default accepts, and no tool.invoked came of it: whether the timeout came first does not show; a recording would have to hold what became of the question (extensions.countersign.outcome)",
+            question.place.line
+        );
+        notes.leave_open(rules::DEFAULT_NOT_CALLED.clause, event.place.line, reason);
     }
 
     /// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply behind a change of state that looks as if the question was withdrawn.
