@@ -9,7 +9,7 @@
 //! for a call that it names. Until then it says nothing, and is tied to questions as if it were one.
 //!
 //! One that can be undone needs no question. Where one comes that names it by id, it waits for the answer as any other
-//! (AAEP-6.1-1), and its completion under that id is judged in the same way.
+//! (AAEP-6.1-1), and its completion under that id is judged in the same way; it too has announced the action (AAEP-A.4-3).
 
 use std::collections::VecDeque;
 
@@ -320,6 +320,9 @@ impl Announced {
                 continue;
             }
             let is_tied = early.tie != Tie::Unclear;
+            if early.needs_none() {
+                resolution.announced(early.line, &early.action);
+            }
             resolution.tie(early.line, is_tied.then_some(number));
             if !is_tied {
                 several |= is_shared;

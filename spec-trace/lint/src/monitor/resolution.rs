@@ -13,6 +13,7 @@ use super::extension::Extension;
 use super::matching::Matching;
 use super::ordered::Ordered;
 use super::timeout::Timeouts;
+use super::wording::Action;
 use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::Finding;
 use crate::memory::Memory;
@@ -41,7 +42,7 @@ struct Call {
     /// When it was made, by the producer's clock and by the recorder's.
     moments: (Option<Timestamp>, Option<Timestamp>),
     irreversible: bool,
-    /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
+    /// Accused of having come without acceptance, or announced before it: if one comes later, this is the call that it leads to.
     accused: bool,
     announces: Announces,
     /// What it calls, if it was accused.
@@ -155,6 +156,25 @@ impl Resolution {
             accused: true,
             announces,
             tool: accused.action.tool.clone(),
+        });
+    }
+
+    /// Enters a call that can be undone and announces the action of a question behind it (AAEP-A.4-3).
+    pub fn announced(&mut self, line: u64, action: &Action) {
+        let is_same = |call: &Call| call.accused && call.line == line;
+        if self.calls.iter().any(|(_, call)| is_same(call)) {
+            return;
+        }
+        self.enter(Call {
+            ids: action.ids.clone(),
+            relation: Relation::Unknown,
+            others: Vec::new(),
+            line,
+            moments: (None, None),
+            irreversible: false,
+            accused: true,
+            announces: Announces::Any,
+            tool: action.tool.clone(),
         });
     }
 
