@@ -65,6 +65,12 @@ pub struct Finding {
     /// See [`Rule::rests_on_absence`].
     #[serde(skip)]
     pub rests_on_absence: bool,
+    /// The line behind which all stands that it rests on, where that is known.
+    #[serde(skip)]
+    pub since: Option<u64>,
+    /// The line of the acceptance of which nothing came.
+    #[serde(skip)]
+    pub acceptance: Option<u64>,
 }
 
 impl Finding {
@@ -99,6 +105,8 @@ impl Finding {
             place: Some(place),
             weight: rule.weight,
             rests_on_absence: rule.rests_on_absence,
+            since: None,
+            acceptance: None,
         }
     }
 
@@ -158,6 +166,15 @@ impl Finding {
     pub fn follows_from(self, line: u64, clause: &'static str) -> Self {
         Self {
             follows_from: Some((line, clause)),
+            ..self
+        }
+    }
+
+    /// The same, and nothing that stands before this line can make a difference to it.
+    #[must_use]
+    pub fn since(self, line: impl Into<Option<u64>>) -> Self {
+        Self {
+            since: line.into(),
             ..self
         }
     }

@@ -53,6 +53,16 @@ pub enum Record<'a> {
         /// The line.
         line: u64,
     },
+    /// An event that is accused and cannot be judged, for want of a core type or a session. Its number is none of those that
+    /// are missing.
+    Unread {
+        /// The session.
+        session: Option<&'a str>,
+        /// As in [`Self::Foreign`].
+        numbered: Option<(&'a str, i64)>,
+        /// The line, where what is missing behind it may have stood there, and the clause that it breaks.
+        may_be_missed: Option<(u64, &'static str)>,
+    },
     /// The head of a recording: `countersign.recording`, with what its recorder says of it.
     Head {
         /// Whether `replies` is `all`: each that was sent is recorded.
@@ -68,7 +78,7 @@ impl<'a> Record<'a> {
         match self {
             Self::Event(event) => Some(event.session),
             Self::Foreign { session, .. } => *session,
-            Self::Reply(_) | Self::Head { .. } | Self::NotJudged => None,
+            Self::Reply(_) | Self::Unread { .. } | Self::Head { .. } | Self::NotJudged => None,
         }
     }
 }
@@ -515,7 +525,7 @@ fn read_event<'a>(
         // AAEP-EV-9: no core type outside the list.
         Fields::new(message, &rules::CORE_TYPE, faults)
             .fault(format!("{type_name:?} is not a core event type"));
-        return Record::NotJudged;
+        return unread(message, None);
     };
     if bare.is_some() {
         // AAEP-EV-1: the type. It is clear what is meant, so the event is judged as that.
@@ -525,9 +535,27 @@ fn read_event<'a>(
     }
     limits::judge(message.object(), faults);
     let Some(event) = envelope::read(name, message, wrapper, faults) else {
-        return Record::NotJudged;
+        return unread(message, Some((wrapper.place.line, rules::RECORD.clause)));
     };
     Record::Event(event)
+}
+
+fn unread<'a>(message: &Index<'a>, may_be_missed: Option<(u64, &'static str)>) -> Record<'a> {
+    Record::Unread {
+        session: message.get("session_id").and_then(Value::as_str),
+        numbered: numbered(message),
+        may_be_missed,
+    }
+}
+
+/// Who put a message out, and its number.
+fn numbered<'a>(message: &Index<'a>) -> Option<(&'a str, i64)> {
+    let producer = message.get("producer").and_then(Value::as_object);
+    let agent = producer
+        .and_then(|it| it.get("agent_id"))
+        .and_then(Value::as_str);
+    let number = message.get("sequence_number").and_then(whole)?;
+    Some((agent.unwrap_or_default(), number))
 }
 
 /// Whether it is a core type as prose writes it, without the prefix that it has on the wire.
@@ -557,14 +585,9 @@ fn foreign<'a>(
         }
         return Record::Head { replies: all };
     }
-    let producer = message.get("producer").and_then(Value::as_object);
-    let agent = producer
-        .and_then(|it| it.get("agent_id"))
-        .and_then(Value::as_str);
-    let number = message.get("sequence_number").and_then(whole);
     Record::Foreign {
         session: message.get("session_id").and_then(Value::as_str),
-        numbered: number.map(|number| (agent.unwrap_or_default(), number)),
+        numbered: numbered(message),
         line,
     }
 }

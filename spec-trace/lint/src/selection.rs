@@ -47,7 +47,10 @@ impl Selection {
         let sent = match record {
             Record::Event(event) => event.sent.or(event.received),
             Record::Reply(reply) => reply.received,
-            Record::Foreign { .. } | Record::Head { .. } | Record::NotJudged => None,
+            Record::Foreign { .. }
+            | Record::Unread { .. }
+            | Record::Head { .. }
+            | Record::NotJudged => None,
         };
         self.since
             .is_none_or(|since| sent.is_some_and(|sent| sent >= since))

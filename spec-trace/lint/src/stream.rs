@@ -14,7 +14,8 @@ use super::monitor::confirmations::room;
 use super::monitor::lifecycle::{Admission, Lifecycle};
 use super::monitor::seen::Seen;
 use super::monitor::sequence::Sequence;
-use super::record::{Decision, Ending, Event, EventKind, Record};
+use super::record::fields::is_identifier;
+use super::record::{Decision, Ending, Event, EventKind, Numbered, Record};
 use super::reply::{Answer, Content, Reply};
 use super::report::{LintReport, NotJudged, Verdict, with_consequences};
 use super::rules::Weight;
@@ -127,6 +128,11 @@ impl Linter {
                 numbered,
                 line,
             } => self.foreign(*session, *numbered, *line),
+            Record::Unread {
+                session,
+                numbered,
+                may_be_missed,
+            } => self.unread(*session, *numbered, *may_be_missed),
             Record::Head { replies } => {
                 self.records += 1;
                 if *replies {
@@ -224,6 +230,9 @@ impl Linter {
         let Some((number, entry)) = self.enter(event) else {
             return;
         };
+        if entry == Entry::First {
+            self.misnamed(event, number);
+        }
         let (extended, stray) = (self.extended, self.stray);
         let Session::Kept(open) = &mut self.sessions[number] else {
             return;
@@ -354,6 +363,60 @@ impl Linter {
             }
             Some(Session::Over(_)) => {}
             None => self.extended = line,
+        }
+    }
+
+    /// Takes note of an event that cannot be judged, and of its number: that of its session, or of the only one that is open.
+    fn unread(
+        &mut self,
+        session: Option<&str>,
+        numbered: Option<(&str, i64)>,
+        may_be_missed: Option<(u64, &'static str)>,
+    ) {
+        self.records += 1;
+        if may_be_missed.is_some() {
+            for notes in self.shared.all_notes() {
+                notes.unreadable = may_be_missed;
+            }
+        }
+        let known = session.and_then(|id| self.sessions.number(id));
+        let meant = match (known, session) {
+            (Some(known), _) => Some(known),
+            (None, None) => self.only_open(None),
+            (None, Some(_)) => None,
+        };
+        if let (Some(number), Some((producer, sequence))) = (meant, numbered)
+            && let Session::Kept(open) = &mut self.sessions[number]
+        {
+            open.sequence.pass_over(producer, sequence);
+        }
+    }
+
+    /// The session that is open besides that one, where it is the only one.
+    fn only_open(&self, besides: Option<usize>) -> Option<usize> {
+        if self.kept > 1 + usize::from(besides.is_some()) {
+            return None;
+        }
+        let all = self.sessions.in_order().into_iter();
+        let is_open = |number: &usize| match &self.sessions[*number] {
+            Session::Kept(open) => open.lifecycle == Lifecycle::Active,
+            Session::Over(_) => false,
+        };
+        let mut open = all.filter(|it| Some(*it) != besides).filter(is_open);
+        open.next()
+    }
+
+    /// AAEP-EV-2: an event that begins a session under an id of the wrong form may have the number that is due in the only other one.
+    fn misnamed(&mut self, event: &Event, number: usize) {
+        let is_start = matches!(event.kind, EventKind::Started);
+        if is_start || is_identifier(event.session, "sess_") {
+            return;
+        }
+        if let (Numbered::As(sequence), Some(other)) =
+            (event.sequence, self.only_open(Some(number)))
+            && let Session::Kept(open) = &mut self.sessions[other]
+        {
+            open.sequence.pass_over(event.producer, sequence);
         }
     }
 

@@ -800,6 +800,37 @@ fn a_reply_comes_before_what_it_may_have_led_to_in_the_same_unit_of_a_time() {
     }
 }
 
+/// AAEP-6.8-4: an acceptance within the unit in which its question may have been withdrawn may have come behind that, and then
+/// nothing comes of it.
+#[test]
+fn an_acceptance_in_the_same_unit_as_a_withdrawal_may_have_come_behind_it() {
+    for (to, at, is_fault, is_open) in [
+        ("thinking", "05", false, true),
+        ("deciding", "05", false, true),
+        ("thinking", "05.400", false, false),
+        ("thinking", "04.900", true, false),
+        ("thinking", "06.000", false, false),
+        // That is no withdrawal.
+        ("writing_output", "05", true, false),
+    ] {
+        let mut events = asked_and_called("", 5, 7, false);
+        events[3] = events[3]
+            .replace("progress.updated", "state.changed")
+            .replace(
+                r#""progress":{"percent":50}"#,
+                &format!(r#""from_state":"awaiting_input","to_state":"{to}""#),
+            );
+        let found = joined(&events.join("\n"), &ACCEPTED.replace("05.400", at));
+        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
+        let expected: &[_] = if is_fault { &["AAEP-A.4-3"] } else { &[] };
+        assert_eq!(clauses, expected, "{to} {at}: {found:?}");
+        let mut open = found.not_judged.iter();
+        let told =
+            open.any(|it| it.clause == "AAEP-A.4-3" && it.reason.contains("has the time of"));
+        assert_eq!(told, is_open, "{to} {at}: {found:?}");
+    }
+}
+
 /// A reply that accepts, 400 ms within the second in which the call has its time.
 const ACCEPTED: &str = r#"{"dir":"in","at":"2026-05-24T14:00:05.400Z","sender":"known","message":{"type":"confirmation.reply","reply_token":"rpl_a","decision":"accept","subscription_id":"sub_a","timestamp":"2026-05-24T14:00:05.400Z"}}"#;
 

@@ -9,7 +9,7 @@
 //! for a call that it names. Until then it says nothing, and is tied to questions as if it were one.
 //!
 //! One that can be undone needs no question. Where one comes that names it by id, it waits for the answer as any other
-//! (AAEP-6.1-1), and its completion under that id is judged in the same way.
+//! (AAEP-6.1-1), and its completion under that id is judged in the same way; it too has announced the action (AAEP-A.4-3).
 
 use std::collections::VecDeque;
 
@@ -93,8 +93,6 @@ struct Ran {
     received: Option<Timestamp>,
     /// Whether the question may have been accepted before that.
     explained: bool,
-    /// Whether it may have been withdrawn before that.
-    withdrawn: bool,
     /// The last reply before it that had to be ignored.
     ignored: Option<(u64, Vec<Check>)>,
     /// The line of a later call that may be that of the action as it was changed.
@@ -147,14 +145,13 @@ impl Announced {
                 sent,
                 received,
                 explained,
-                withdrawn,
                 ignored,
                 announced_again,
             } = ran;
             early(memory, call);
             memory.line(place.line);
             memory.line(announced_again.unwrap_or_default());
-            memory.value(&(tied, sent, received, explained, withdrawn));
+            memory.value(&(tied, sent, received, explained));
             memory.each(ignored.iter(), |memory, (line, check)| {
                 memory.line(*line);
                 memory.value(check);
@@ -350,6 +347,9 @@ impl Announced {
                 continue;
             }
             let is_tied = early.tie != Tie::Unclear;
+            if early.needs_none() {
+                resolution.announced(early.line, &early.action);
+            }
             resolution.tie(early.line, is_tied.then_some(number));
             if !is_tied {
                 several |= is_shared;
@@ -396,7 +396,6 @@ impl Announced {
         self.ran.push_back(Ran {
             early,
             explained: question.is_some_and(|it| it.may_explain(event.place.line, true)),
-            withdrawn: question.is_some_and(|it| it.possible.may_be(Outcomes::CANCELLED)),
             ignored: question.and_then(|it| it.ignored.clone()),
             tied,
             place: event.place.to_keep(),
@@ -463,10 +462,6 @@ impl Ran {
             };
         }
         let needs_none = self.early.needs_none();
-        if needs_none && self.withdrawn {
-            // A question that was withdrawn asks nothing any more.
-            return;
-        }
         let other = "or nothing waited for the reply";
         if let Some((rule, message)) =
             after_failed_reply((&what, self.place.line), asked, self.ignored.as_ref())

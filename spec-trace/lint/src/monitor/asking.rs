@@ -84,12 +84,7 @@ pub fn judge_repetition(
             let reason = format!("{message}; {doubt}");
             return notes.leave_open(rule.clause, event.place.line, reason);
         }
-        notes.add(Finding::new(
-            rule,
-            event.place,
-            Some(event.session),
-            message,
-        ));
-        return;
+        let finding = Finding::new(rule, event.place, Some(event.session), message);
+        return notes.add(finding.since(line));
     }
 }

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 
 use super::Notes;
 use super::checks::{Check, schema, transport};
+use super::confirmation::goes_back;
 use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft, late_reply};
 use crate::action_ids::ActionIds;
@@ -351,11 +352,15 @@ impl Asked {
 
     /// The producer says before the timeout that the question is answered, and no valid reply is on record. Where it says nothing,
     /// and a reply came that had to be ignored, that is left open: it may have withdrawn the question, or be speaking of another (AAEP-6.8-3); and a default may have been applied when the
-    /// last subscription closed (AAEP-A.5-2).
+    /// last subscription closed (AAEP-A.5-2). So it is where it goes on to a state that no withdrawal returns to.
     fn suspect(&mut self, event: &Event, stated: Option<StatedOutcome>) {
         let says_so = stated == Some(StatedOutcome::Answered) && !self.question.has_default;
         let may_heed_it = stated.is_none() && self.ignored.is_some();
-        if !says_so && !may_heed_it {
+        let EventKind::StateChanged { to, .. } = &event.kind else {
+            return;
+        };
+        let goes_on = stated.is_none() && to.is_some_and(|to| !goes_back(to));
+        if !says_so && !may_heed_it && !goes_on {
             return;
         }
         let line = self.place.line;
@@ -367,9 +372,12 @@ impl Asked {
             );
             finding(rule, event, message).and_also(&also)
         } else {
-            let message = format!(
-                "the producer says that the clarification on line {line} is answered, and nobody had answered it"
-            );
+            let what = if says_so {
+                format!("says that the clarification on line {line} is answered")
+            } else {
+                format!("goes on before the timeout of the clarification on line {line} is over")
+            };
+            let message = format!("the producer {what}, and nobody had answered it");
             finding(&rules::CLARIFIED_BY_NOBODY, event, message)
         };
         self.suspicion = Some(Suspicion {
@@ -434,9 +442,12 @@ impl Asked {
         if !open {
             return notes.add(finding);
         }
+        let heeded = self.ignored.is_some();
         let reason = format!(
-            "{} (line {}): whether it heeded that reply, withdrew the question or did other work does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
-            finding.message, finding.line
+            "{} (line {}): whether it {}withdrew the question or did other work does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
+            finding.message,
+            finding.line,
+            if heeded { "heeded that reply, " } else { "" }
         );
         notes.leave_open(finding.clause, finding.line, reason);
     }

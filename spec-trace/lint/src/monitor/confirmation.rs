@@ -7,7 +7,6 @@
 use std::fmt;
 
 use super::checks::Check;
-use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft};
 use super::seen::hash;
 use super::wording::Wording;
@@ -317,11 +316,11 @@ impl Confirmation {
         from.is_some_and(|from| from <= line)
     }
 
-    /// AAEP-6.4-1: whether it was accepted by default for sure, some seconds of patience included: nobody has answered it, and
+    /// AAEP-6.4-1: whether it was accepted by default for sure, so many seconds of patience included: nobody has answered it, and
     /// nothing else can have become of it.
-    pub(super) fn is_accepted_by_default(&self, now: Option<Timestamp>) -> bool {
+    pub(super) fn is_accepted_by_default(&self, now: Option<Timestamp>, patience: i64) -> bool {
         let other = Outcomes::PENDING.or(Outcomes::ACCEPTED);
-        let ends = self.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
+        let ends = self.deadline.map(|it| it.plus_seconds(patience));
         self.answered.is_none()
             && self.closed.is_none()
             && self.default == Some(Decision::Accept)
@@ -402,15 +401,15 @@ impl Confirmation {
         }
     }
 
-    /// AAEP-6.8-1, AAEP-6.8-3: whether a change of state may withdraw it: while it is open, before its timeout, to another state than
-    /// that of a tool that runs.
+    /// AAEP-6.8-1, AAEP-6.8-3: whether a change of state may withdraw it: while it is open, before its timeout, to a state that a
+    /// withdrawal returns to.
     pub(super) fn may_be_withdrawn_by(&self, event: &Event, to: Option<&str>) -> bool {
         let over = self.extension.is_none()
             && self
                 .deadline
                 .is_some_and(|deadline| event.sent >= Some(deadline));
         let is_open = self.possible.may_be(Outcomes::PENDING) && !over;
-        is_open && !event.says_accepted() && to != Some(AgentState::CallingTool.name())
+        is_open && !event.says_accepted() && to.is_none_or(goes_back)
     }
 
     /// AAEP-6.4.2-3: takes in that it may have been given more time.
@@ -455,6 +454,14 @@ impl Confirmation {
         self.withdrawn_elsewhere = None;
     }
 
+    /// The reply that decided it, where it came behind a change of state which looks as if it was withdrawn, and the line of that.
+    pub(super) fn answered_withdrawn(&self) -> Option<(u64, u64)> {
+        let (reply, _) = self.answered?;
+        let changed = self.perhaps_withdrawn.filter(|it| *it < reply)?;
+        let is_open = self.closed.is_none() && self.possible.may_be(Outcomes::CANCELLED);
+        is_open.then_some((reply, changed))
+    }
+
     /// AAEP-6.4-1: a reply arrived in time that is recorded before an event of its producer from before the deadline.
     pub(super) fn may_show_arrival(&mut self, event: &Event) {
         if event.producer == self.producer && event.sent < self.deadline {
@@ -479,11 +486,11 @@ impl Confirmation {
     /// AAEP-6.8-4: a question that was withdrawn before the reply arrived stays withdrawn, also when the subscriber could not
     /// know that yet and its reply is on record before the change of state.
     pub(super) fn may_have_crossed(&mut self, event: &Event) {
-        let EventKind::StateChanged { from, to } = &event.kind else {
+        let EventKind::StateChanged { to, .. } = &event.kind else {
             return;
         };
         let sent_before = |moment: Timestamp| event.sent.is_some_and(|sent| sent < moment);
-        if may_withdraw(*from, *to)
+        if to.is_none_or(goes_back)
             && event.speaks_of(&self.ids)
             && !event.says_accepted()
             && self.answered.is_some_and(|(_, moment)| sent_before(moment))
@@ -520,8 +527,13 @@ impl Confirmation {
     }
 }
 
-/// Whether a change between these states may say that a question is withdrawn. An unknown state may be any.
-pub(super) fn may_withdraw(from: Option<&str>, to: Option<&str>) -> bool {
+/// AAEP-6.8-3: whether it is a state that a withdrawal returns to.
+pub(super) fn goes_back(to: &str) -> bool {
+    [AgentState::Thinking.name(), AgentState::Deciding.name()].contains(&to)
+}
+
+/// Whether a change between these states may be what came of a question: its default, or its withdrawal.
+pub(super) fn may_follow(from: Option<&str>, to: Option<&str>) -> bool {
     let awaiting = Some(AgentState::AwaitingInput.name());
     to != awaiting || from == awaiting
 }

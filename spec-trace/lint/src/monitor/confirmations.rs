@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::Notes;
 use super::checks::{self, Check, Effect};
-use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
+use super::confirmation::{Confirmation, FollowUp, Outcomes, goes_back, may_follow};
 use super::extension::{Extension, TimeLeft, late_reply};
 use super::ordered::Ordered;
 use super::seen::hash;
@@ -526,7 +526,7 @@ impl Confirmations {
     /// AAEP-6.8-3: a change of state may say that a question is withdrawn. One that names a question speaks of that one; another may speak of
     /// any that is open, where it leaves `awaiting_input` or nothing has been heard of the question.
     fn changed(&mut self, event: &Event, (from, to): (Option<&str>, Option<&str>)) {
-        let may_withdraw = may_withdraw(from, to);
+        let may_follow = may_follow(from, to);
         let awaiting = Some(AgentState::AwaitingInput.name());
         let leaves = from.is_none() || from == awaiting;
         let names_one = event.ids.token.is_some();
@@ -539,9 +539,9 @@ impl Confirmations {
             let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
                 continue;
             };
-            if may_withdraw && confirmation.may_be_withdrawn_by(event, to) {
+            if confirmation.may_be_withdrawn_by(event, to) {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
-                let looks_so = from == awaiting && goes_back(to);
+                let looks_so = from == awaiting && to.is_some_and(goes_back);
                 let is_unanswered = confirmation.answered.is_none();
                 if looks_so && is_unanswered && event.producer == confirmation.producer {
                     confirmation.perhaps_withdrawn = Some(event.place.line);
@@ -550,11 +550,11 @@ impl Confirmations {
             if let Some(outcome) = event.outcome.filter(|_| names_one) {
                 confirmation.take_stated(outcome);
             }
-            if may_withdraw {
+            if may_follow {
                 self.touch(number);
             }
         }
-        if !names_one && !leaves && goes_back(to) {
+        if !names_one && !leaves && to.is_some_and(goes_back) {
             self.changed_elsewhere(event, to);
         }
     }
@@ -576,13 +576,6 @@ impl Confirmations {
             self.touched.insert(number, ());
         }
     }
-}
-
-/// Whether a change enters a state that a withdrawal returns to.
-fn goes_back(to: Option<&str>) -> bool {
-    [AgentState::Thinking, AgentState::Deciding]
-        .map(|it| Some(it.name()))
-        .contains(&to)
 }
 
 #[cfg(test)]

@@ -89,7 +89,9 @@ impl Disclosure {
         // Whom the transport turns away learns that, whatever else is wrong with the reply.
         let turned_away = refused_by_transport(reply);
         let may_be_told = matches!(check, Check::Unused | Check::Standing) || turned_away;
+        let unmatched = unmatched(check, &reply.answer).filter(|_| !turned_away);
         let reason = given_away(check, &reply.answer)
+            .or(unmatched)
             .map(str::to_owned)
             .or_else(|| at_fault(check, reply));
         if let Some(body) = reply.body {
@@ -252,6 +254,16 @@ fn given_away(check: Check, answer: &str) -> Option<&'static str> {
     said(own).filter(|_| !other)
 }
 
+/// The word of an answer that says of a token that it fits no question, if none gives another reason. Of a sender that was turned away
+/// it may be about another token.
+fn unmatched(check: Check, answer: &str) -> Option<&'static str> {
+    let word = UNMATCHED.iter().copied().find(|it| answer.contains(it))?;
+    let others = REASONS.iter().chain(&[MANY_REASONS]);
+    let mut others = others.flat_map(|words| words.iter());
+    let is_alone = !others.any(|word| answer.contains(word));
+    (check == Check::Issued && is_alone).then_some(word)
+}
+
 /// The word of an answer that says of a reply that is no JSON that it is none, if none gives another reason.
 fn says_broken(check: Check, answer: &str) -> Option<&'static str> {
     let is_broken = check == Check::Schema(NOT_JSON);
@@ -342,6 +354,18 @@ const ISSUED: &[&str] = &[
     "does not exist",
     "unrecognized",
     "not issued",
+];
+/// That a token fits none of the questions, which may be said of a used one as well.
+const UNMATCHED: &[&str] = &[
+    "not match",
+    "no match",
+    "not outstanding",
+    "no outstanding",
+    "not pending",
+    "no pending",
+    "invalid token",
+    "invalid reply_token",
+    "wrong token",
 ];
 const IN_TIME: &[&str] = &["expire", "deadline", "timed out", "too late", "timeout"];
 const ALLOWED: &[&str] = &[

@@ -80,6 +80,8 @@ pub struct Notes {
     pub unreadable: Option<(u64, &'static str)>,
     /// The first gap in the session that is being judged.
     pub gap: Option<Gap>,
+    /// The line from which on none of its events is known to be missing.
+    pub whole_from: u64,
     /// What lies before this line is not asked for: it is neither listed nor counted, so that it takes nobody's place.
     pub silent_before: u64,
     /// Findings by clause and session, and by clause.
@@ -89,13 +91,15 @@ pub struct Notes {
 
 impl Notes {
     /// Adds a finding. One that rests on something missing is a consequence of an unreadable line that may have held it, and is
-    /// not made when events of its session are known to be missing before it.
+    /// not made when events of its session are known to be missing before it, unless all that it rests on stands behind them.
     pub fn add(&mut self, mut finding: Finding) {
         if finding.line < self.silent_before {
             return;
         }
         if finding.rests_on_absence || self.is_order_open() && finding.may_rest_on_order() {
-            if let Some(gap) = self.gap.filter(|gap| gap.line <= finding.line) {
+            let is_behind = finding.since.is_some_and(|it| it >= self.whole_from);
+            let gap = self.gap.filter(|gap| gap.line <= finding.line);
+            if let Some(gap) = gap.filter(|_| !is_behind) {
                 let reason = format!("{} (line {}), but {gap}", finding.message, finding.line);
                 let held = Held {
                     by: gap,
@@ -222,6 +226,8 @@ impl Notes {
             totals: _,
             // What is asked for.
             silent_before: _,
+            // What the numbers of the session tell.
+            whole_from: _,
             withheld,
             unreadable,
             gap,

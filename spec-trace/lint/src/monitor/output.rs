@@ -86,7 +86,10 @@ impl Outputs {
         let (last, next) = known.map_or((0, (0, 0)), |output| (output.last, output.next));
         let position = chunk.position.unwrap_or(next.0);
         if let Some((rule, what)) = fault(position, last, next) {
-            notes.add(finding(rule, event, format!("position {position} {what}")));
+            // Outputs without id cannot be told apart.
+            let before = known.filter(|_| chunk.output.is_some());
+            let finding = finding(rule, event, format!("position {position} {what}"));
+            notes.add(finding.since(before.map(|it| it.place.line)));
         }
         if chunk.complete == Some(true) {
             complete.meet(&identity, &(), event.place.line);

@@ -13,6 +13,7 @@ use super::extension::Extension;
 use super::matching::Matching;
 use super::ordered::Ordered;
 use super::timeout::Timeouts;
+use super::wording::Action;
 use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::Finding;
 use crate::memory::Memory;
@@ -41,7 +42,7 @@ struct Call {
     /// When it was made, by the producer's clock and by the recorder's.
     moments: (Option<Timestamp>, Option<Timestamp>),
     irreversible: bool,
-    /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
+    /// Accused of having come without acceptance, or announced before it: if one comes later, this is the call that it leads to.
     accused: bool,
     announces: Announces,
     /// What it calls, if it was accused.
@@ -155,6 +156,25 @@ impl Resolution {
             accused: true,
             announces,
             tool: accused.action.tool.clone(),
+        });
+    }
+
+    /// Enters a call that can be undone and announces the action of a question behind it (AAEP-A.4-3).
+    pub fn announced(&mut self, line: u64, action: &Action) {
+        let is_same = |call: &Call| call.accused && call.line == line;
+        if self.calls.iter().any(|(_, call)| is_same(call)) {
+            return;
+        }
+        self.enter(Call {
+            ids: action.ids.clone(),
+            relation: Relation::Unknown,
+            others: Vec::new(),
+            line,
+            moments: (None, None),
+            irreversible: false,
+            accused: true,
+            announces: Announces::Any,
+            tool: action.tool.clone(),
         });
     }
 
@@ -348,7 +368,8 @@ impl Resolution {
         let mut led_to = Matching::default();
         let is_accepted = |it: &Confirmation| {
             it.is_surely_accepted()
-                || it.is_accepted_by_default(event.sent) && it.producer == event.producer
+                || it.is_accepted_by_default(event.sent, SLACK_SECONDS)
+                    && it.producer == event.producer
         };
         // Those whose acceptance may not have counted lead to the calls that are left.
         let is_surely_accepted = |it: &Confirmation| is_accepted(it) && it.doubt().is_none();
@@ -380,13 +401,29 @@ impl Resolution {
                     self.calls[call].doubt_order(confirmation, notes);
                 } else {
                     self.leave_near_open(event, (index, confirmation), notes);
+                    self.leave_withdrawn_open(event, (index, confirmation), notes);
+                    self.leave_default_open(event, (index, confirmation), notes);
                 }
                 None
             };
             if let Some((rule, what)) = fault {
-                self.judge_fault(event, (index, rule, what), (confirmations, timeouts), notes);
+                let fault = (index, rule, what, self.since(index, &led_to, confirmations));
+                self.judge_fault(event, fault, (confirmations, timeouts), notes);
             }
         }
+    }
+
+    /// The line behind which all stands that shows that nothing came of the question: it, and each other that only its place gave a call
+    /// which may have been that of this one.
+    fn since(&self, index: usize, led_to: &Matching, confirmations: &Confirmations) -> u64 {
+        let is_accepted = confirmations.kept(index).possible != Outcomes::REJECTED;
+        let is_by_id = |call: usize| matches!(self.calls[call].relation, Relation::Same(_));
+        let others = confirmations.all().filter(|(number, _)| {
+            let call = led_to.left_of(*number);
+            *number == index || is_accepted && call.is_some_and(|it| !is_by_id(it))
+        });
+        let lines = others.map(|(_, it)| it.place.line);
+        lines.min().unwrap_or_default()
     }
 
     /// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply that may have come in time.
@@ -401,13 +438,7 @@ impl Resolution {
         };
         let (fault, word) = match decision {
             Decision::Accept if self.used.is_taken(index) => return,
-            Decision::Accept => {
-                let nothing = (
-                    &rules::ACCEPTED_AND_NOT_CALLED,
-                    "no tool.invoked came of it",
-                );
-                (Some(nothing), "accepted")
-            }
+            Decision::Accept => (Some(NOT_CALLED), "accepted"),
             Decision::Reject => (fault_of_rejection(question), "rejected"),
         };
         let Some((rule, what)) = fault.filter(|_| question.closed.is_none()) else {
@@ -420,10 +451,57 @@ impl Resolution {
         notes.leave_open(rule.clause, event.place.line, reason);
     }
 
+    /// AAEP-A.4-3: nothing came of a default that accepts, and the session ends so near to the timeout that it may have come first.
+    fn leave_default_open(
+        &self,
+        event: &Event,
+        (index, question): (usize, &Confirmation),
+        notes: &mut Notes,
+    ) {
+        let is_due = question.is_accepted_by_default(event.sent, 0);
+        let is_own = question.producer == event.producer && !self.used.is_taken(index);
+        let Some(deadline) = question.deadline.filter(|_| is_due && is_own) else {
+            return;
+        };
+        let reason = format!(
+            "session.completed within {SLACK_SECONDS} seconds of {deadline}, where the timeout of the question on line {} ended, its default accepts, and no tool.invoked came of it: whether the timeout came first does not show; a recording would have to hold what became of the question (extensions.countersign.outcome)",
+            question.place.line
+        );
+        notes.leave_open(rules::DEFAULT_NOT_CALLED.clause, event.place.line, reason);
+    }
+
+    /// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply behind a change of state that looks as if the question was withdrawn.
+    fn leave_withdrawn_open(
+        &self,
+        event: &Event,
+        (index, question): (usize, &Confirmation),
+        notes: &mut Notes,
+    ) {
+        let Some((reply, changed)) = question.answered_withdrawn() else {
+            return;
+        };
+        let decided = question.possible.without(Outcomes::CANCELLED);
+        let (fault, word) = if decided == Outcomes::REJECTED {
+            (fault_of_rejection(question), "rejected")
+        } else if decided == Outcomes::ACCEPTED && !self.used.is_taken(index) {
+            (Some(NOT_CALLED), "accepted")
+        } else {
+            return;
+        };
+        let Some((rule, what)) = fault else {
+            return;
+        };
+        let reason = format!(
+            "session.completed, and the question on line {} was {word} on line {reply} and {what}: whether the state.changed on line {changed} had withdrawn it does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
+            question.place.line
+        );
+        notes.leave_open(rule.clause, event.place.line, reason);
+    }
+
     fn judge_fault(
         &self,
         event: &Event,
-        (index, rule, what): (usize, &'static Rule, &str),
+        (index, rule, what, since): (usize, &'static Rule, &str, u64),
         (confirmations, timeouts): (&Confirmations, &Timeouts),
         notes: &mut Notes,
     ) {
@@ -468,7 +546,12 @@ impl Resolution {
             let reason = format!("{message}; {doubt}");
             return notes.leave_open(rule.clause, event.place.line, reason);
         }
-        let mut finding = Finding::new(rule, event.place, Some(event.session), message);
+        let finding = Finding::new(rule, event.place, Some(event.session), message);
+        let mut finding = finding.since(since);
+        finding.acceptance = question
+            .answered
+            .map(|(reply, _)| reply)
+            .filter(|_| accepted);
         if let Some(line) = timeouts.told(index) {
             finding = finding.follows_from(line, rules::DEFAULT_FORGOTTEN.clause);
         }
@@ -565,6 +648,12 @@ impl Call {
         }
     }
 }
+
+/// AAEP-A.4-3: an accepted action is called.
+const NOT_CALLED: (&Rule, &str) = (
+    &rules::ACCEPTED_AND_NOT_CALLED,
+    "no tool.invoked came of it",
+);
 
 /// AAEP-6.1-3: a rejection is not passed over in silence. AAEP-A.4-2: a state.changed says how it went on.
 fn fault_of_rejection(confirmation: &Confirmation) -> Option<(&'static Rule, &'static str)> {

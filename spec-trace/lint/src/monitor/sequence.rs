@@ -30,6 +30,8 @@ pub struct Sequence {
     /// What is due besides, right behind a wrong number: the one behind that which was due instead.
     count: Option<Due>,
     gap: Option<Gap>,
+    /// The line behind the last place at which events are missing, or may have come in another order.
+    whole_from: u64,
     /// What was skipped at the gap, as long as it may come.
     skipped: Option<Skipped>,
     told: bool,
@@ -146,11 +148,13 @@ impl Sequence {
             next_of,
             count,
             gap,
+            whole_from,
             skipped,
             told,
             again,
             first,
         } = self;
+        memory.line(*whole_from);
         let Due(due, beyond) = *next;
         memory.value(&(numbered, due == 0, gap.is_some(), told, again, first));
         memory.value(&beyond.wrapping_sub(due));
@@ -197,6 +201,7 @@ impl Sequence {
                 line: event.place.line,
                 shown_by: Shown::NoStart,
             });
+            self.whole_from = event.place.line;
         }
         let number = match event.sequence {
             Numbered::As(number) => Some(number),
@@ -293,6 +298,7 @@ impl Sequence {
 
     fn skip(&mut self, event: &Event, (due, seen): (i64, i64), may_come: bool) {
         let is_first = self.gap.is_none();
+        self.whole_from = event.place.line;
         self.gap.get_or_insert(Gap {
             line: event.place.line,
             shown_by: Shown::Numbers(due, seen),
@@ -326,6 +332,7 @@ impl Sequence {
                 shown_by: Shown::Order(event.place.line),
             });
             self.gap = order;
+            self.whole_from = event.place.line.saturating_add(1);
             self.skipped = None;
         }
         true
@@ -357,6 +364,7 @@ impl Sequence {
                 line: place.line,
                 shown_by: Shown::Order(event.place.line),
             });
+            self.whole_from = event.place.line.saturating_add(1);
         }
     }
 
@@ -368,6 +376,11 @@ impl Sequence {
         let own = own.map(|Due(next, _)| next);
         let next = Due::after(number.or(own).unwrap_or_default());
         self.next_of.insert(event.producer, next);
+    }
+
+    /// The line from which on no event is known to be missing, nor to have come in another order.
+    pub fn whole_from(&self) -> u64 {
+        self.whole_from
     }
 
     /// The first gap.

@@ -27,6 +27,8 @@ pub struct States {
 #[derive(Debug, Default, Clone)]
 struct State {
     chain: Chain,
+    /// The line of the last change.
+    changed: Option<u64>,
     /// Whether the producer was the first of the session, or joined it later, in a state of its own.
     joined: bool,
     /// Calls in flight.
@@ -96,6 +98,7 @@ impl States {
         memory.each(of.iter(), |memory, (producer, state)| {
             let State {
                 chain,
+                changed,
                 joined,
                 calls,
                 asked,
@@ -103,6 +106,7 @@ impl States {
                 told,
                 unproved,
             } = &**state;
+            memory.line(changed.unwrap_or_default());
             memory.value(&(producer, chain, joined, calls, asked));
             memory.value(&(*completed > 0, told.is_some()));
             memory.each(unproved.iter(), |memory, (place, sent, rule)| {
@@ -192,7 +196,7 @@ impl State {
                 "state.changed leaves {from}, and the state is {}",
                 self.chain.entered()
             );
-            notes.add(finding(&rules::STATE_CHAIN, event, message));
+            notes.add(finding(&rules::STATE_CHAIN, event, message).since(self.changed));
         }
         if let Some(to) = to
             && !AgentState::named(to).is_some_and(AgentState::lets_tool_run)
@@ -205,6 +209,7 @@ impl State {
             );
             notes.add(finding(&rules::OTHER_STATE_WHILE_CALLING, event, message));
         }
+        self.changed = Some(event.place.line);
         self.completed = 0;
     }
 

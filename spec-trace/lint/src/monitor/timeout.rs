@@ -6,7 +6,7 @@
 //! (AAEP-6.4.2-3, [`super::extension`]): where one could excuse the producer, that is said and nobody is accused.
 
 use super::Notes;
-use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
+use super::confirmation::{Confirmation, FollowUp, Outcomes, may_follow};
 use super::confirmations::{Confirmations, SLACK_SECONDS};
 use super::extension::Extension;
 use super::ordered::Ordered;
@@ -162,7 +162,7 @@ impl Timeouts {
         notes: &mut Notes,
     ) {
         let may_be_default = match event.kind {
-            EventKind::StateChanged { from, to } => may_withdraw(from, to),
+            EventKind::StateChanged { from, to } => may_follow(from, to),
             EventKind::Invoked { .. } => true,
             EventKind::Started
             | EventKind::Ended(_)
@@ -372,7 +372,8 @@ impl Timeouts {
             let late = until.plus_seconds(LATE_SECONDS);
             self.marks.insert((late, number, Mark::Applied), ());
         }
-        let mut finding = finding(&rules::DEFAULT_FORGOTTEN, event, message);
+        let mut finding =
+            finding(&rules::DEFAULT_FORGOTTEN, event, message).since(confirmation.place.line);
         let nothing_came =
             matches!(event.kind, EventKind::Ended(_)) && !confirmations.has_run_out(number);
         if nothing_came && confirmation.default == Some(Decision::Reject) {

@@ -7,6 +7,8 @@
 use std::collections::VecDeque;
 
 use super::Notes;
+use super::confirmations::KEPT;
+use super::seen::hash;
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::record::{Ending, Event, EventKind};
@@ -18,6 +20,8 @@ use crate::small_map::SmallMap;
 pub struct Tools {
     /// By tool; a call that names none is kept under the empty name.
     in_flight: SmallMap<InFlight>,
+    /// The last that completed by their ids: the hash of the id, and the line of the call.
+    completed: VecDeque<(u64, u64)>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -56,6 +60,12 @@ impl InFlight {
         }
     }
 
+    /// The line of a call that is surely open, as the ids tell: what completes without id may be any.
+    fn open_by_id(&self, line: u64) -> Option<u64> {
+        let mut with_id = self.with_id.values().flatten();
+        (self.unassigned == 0 && with_id.any(|it| *it == line)).then_some(line)
+    }
+
     /// Lines of the calls that are still open. Where several could be, the youngest are named.
     fn open_lines(&self) -> impl Iterator<Item = u64> {
         let mut lines: Vec<u64> = self.without_id.iter().copied().collect();
@@ -67,7 +77,14 @@ impl InFlight {
 
 impl Tools {
     pub(crate) fn remember(&self, memory: &mut Memory) {
-        let Self { in_flight } = self;
+        let Self {
+            in_flight,
+            completed,
+        } = self;
+        memory.each(completed.iter(), |memory, (id, line)| {
+            memory.value(id);
+            memory.line(*line);
+        });
         memory.each(in_flight.iter(), |memory, (tool, in_flight)| {
             let InFlight {
                 without_id,
@@ -140,12 +157,11 @@ impl Tools {
             None => "no such call is in flight: it was never invoked, or has completed already"
                 .to_owned(),
         };
-        notes.add(Finding::new(
-            &rules::COMPLETION_WITHOUT_CALL,
-            event.place,
-            Some(event.session),
-            format!("tool.completed of {named}, and {explanation}"),
-        ));
+        let message = format!("tool.completed of {named}, and {explanation}");
+        let session = Some(event.session);
+        let rule = &rules::COMPLETION_WITHOUT_CALL;
+        let finding = Finding::new(rule, event.place, session, message);
+        notes.add(finding.since(id.and_then(|id| self.completed_by_id(id))));
     }
 
     fn complete_by_id(&mut self, id: &str) -> bool {
@@ -154,11 +170,22 @@ impl Tools {
             .values_mut()
             .filter(|in_flight| in_flight.open() > 0)
         {
-            if in_flight.complete(id).is_some() {
+            if let Some(line) = in_flight.complete(id) {
+                self.completed.push_back((hash(&id), line));
+                if self.completed.len() > KEPT {
+                    self.completed.pop_front();
+                }
                 return true;
             }
         }
         false
+    }
+
+    /// The line of the call that has completed by this id.
+    fn completed_by_id(&self, id: &str) -> Option<u64> {
+        let id = hash(&id);
+        let mut completed = self.completed.iter().rev();
+        completed.find(|it| it.0 == id).map(|(_, line)| *line)
     }
 
     /// AAEP-A.3-1: by tool where an id is missing on one side. An unnamed tool may be any.
@@ -200,12 +227,14 @@ impl Tools {
             return;
         }
         for line in self.open_lines() {
-            notes.add(Finding::new(
+            let finding = Finding::new(
                 &rules::CALL_WITHOUT_COMPLETION,
                 event.place,
                 Some(event.session),
                 format!("session.completed, and the call on line {line} has no tool.completed"),
-            ));
+            );
+            let mut in_flight = self.in_flight.values();
+            notes.add(finding.since(in_flight.find_map(|it| it.open_by_id(line))));
         }
     }
 }

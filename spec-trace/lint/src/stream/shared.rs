@@ -255,6 +255,7 @@ impl Shared {
         let gap = sequence.gap();
         for notes in self.all_notes() {
             notes.gap = gap;
+            notes.whole_from = sequence.whole_from();
         }
     }
 }
