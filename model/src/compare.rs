@@ -74,18 +74,30 @@ pub fn apart<T: Modelled>(
 ) -> Compared {
     let (leader, other) = (leader.literal(), other.literal());
     let keeping = keeping(&leader, &other);
-    let compared = first(searched(
-        [&leader, &keeping],
-        &[&other],
-        limit,
-        &mut progress,
-    ));
-    if compared.difference.is_some() || keeping.rules == other.rules {
+    let freed = (keeping.rules != other.rules)
+        .then(|| first(searched([&leader, &other], &[], limit, &mut progress)));
+    let only_rules = leader.reading == other.reading && leader.bounds == other.bounds;
+    let compared = match &freed {
+        // Then it is the leader itself that the other may be.
+        Some(freed) if only_rules && keeping.rules == leader.rules => Compared {
+            difference: None,
+            allowed: None,
+            exhaustive: true,
+            ..freed.clone()
+        },
+        _ => first(searched(
+            [&leader, &keeping],
+            &[&other],
+            limit,
+            &mut progress,
+        )),
+    };
+    if compared.difference.is_some() {
         return compared;
     }
-    let freed = first(searched([&leader, &other], &[], limit, &mut progress));
+    let freed = freed.and_then(|it| it.difference.or(it.allowed));
     Compared {
-        allowed: freed.difference.or(freed.allowed).or(compared.allowed),
+        allowed: freed.or(compared.allowed),
         ..compared
     }
 }
