@@ -47,6 +47,9 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     /// The longest runs of a party with a rule left out that are looked at, in steps.
     const LONGEST: usize = ablation::LONGEST;
 
+    /// Of what the text guarantees, what no property states: the clause, and what of it is not looked at.
+    const UNSTATED: &[(&str, &str)] = &[];
+
     /// What a run spends steps on in these bounds that the same run of the text need not: why a shortest run may begin with more than
     /// bears on its end.
     const SHORTEST: Option<&str> = None;

@@ -60,6 +60,10 @@ impl Modelled for AaepProtocol {
     type Reading = Reading;
     type Judge = AaepJudge;
 
+    const UNSTATED: &[(&str, &str)] = &[(
+        "AAEP-6.9-1",
+        "that a sender is authorised to decide, and not only authenticated",
+    )];
     const SHORTEST: Option<&str> = Some(
         "one that asks before every session has started and every subscription is open has spent one of the \
          disturbances that the bounds have",
