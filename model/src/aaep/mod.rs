@@ -65,8 +65,7 @@ impl Modelled for AaepProtocol {
         "that a sender is authorised to decide, and not only authenticated",
     )];
     const SHORTEST: Option<&str> = Some(
-        "one that asks before every session has started and every subscription is open has spent one of the \
-         disturbances that the bounds have",
+        "within these bounds, where asking before all sessions and subscriptions are there is a disturbance of its own",
     );
     const NAME: &'static str = "aaep";
     // Four of them are those in which everybody comes.

@@ -832,14 +832,36 @@ fn compare_tells_what_else_is_left_out_with_a_clause() {
         by.iter().any(|it| list(&it["clauses"])[0] == "PA-7"),
         "{by:?}"
     );
-    let marked = |it: &&Value| it["by_shared_rules"] == true;
+    let freed = &document["only_a"]["allowed_by_both"]["made_possible_by"];
+    assert_eq!(list(&freed[0]["clauses"])[0], "PA-7", "{freed}");
     let breaks = list(&document["breaks_only_b"]);
-    assert!(breaks.iter().any(|it| marked(&it)), "{breaks:?}");
+    assert!(!breaks.is_empty());
+    assert!(breaks.iter().all(|it| it["by_shared_rules"] == false));
     countersign()
         .args(compare)
         .assert()
-        .stdout(contains("     this also leaves out something of PA-"))
-        .stdout(contains("; only by rules of other clauses, too)"));
+        .stdout(contains("     this also leaves out something of PA-"));
+}
+
+/// AAEP-6.3.4-1, AAEP-6.3.4-7: what breaks only by a rule that another clause requires, too, is marked.
+#[test]
+fn compare_marks_what_breaks_by_rules_of_other_clauses() {
+    let (a, b) = (
+        format!("bounds:{ONE}"),
+        format!("without:AAEP-6.3.4-1,bounds:{ONE}"),
+    );
+    let compare = ["compare", "aaep", "--a", &a, "--b", &b];
+    let document = answer(&compare);
+    let marked = |clause: &str| {
+        let mut breaks = list(&document["breaks_only_b"]).iter();
+        let found = breaks.find(|it| list(&it["clauses"])[0] == clause);
+        found.map(|it| it["by_shared_rules"] == true)
+    };
+    assert_eq!(marked("AAEP-6.3.4-7"), Some(true), "{document}");
+    assert_eq!(marked("AAEP-6.3.4-1"), Some(false), "{document}");
+    countersign().args(compare).assert().stdout(contains(
+        "a reply that fails any check has no effect (8 steps; only by rules of other",
+    ));
 }
 
 /// AAEP-6.9-1: what is guaranteed and not looked at is said of a way that breaks nothing.

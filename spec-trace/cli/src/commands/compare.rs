@@ -15,7 +15,7 @@ use countersign_model::ablation::{Broken, broken_within};
 use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::compare::{Advised, Compared, Difference, advised, apart, apart_by_each};
-use countersign_model::departures::{Departure, What};
+use countersign_model::departures::Departure;
 use countersign_model::judge::renamed;
 use countersign_model::judged::Limit;
 use countersign_model::numbers::taken;
@@ -171,8 +171,11 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
         |(leader, other, found)| apart_by_each(leader, other, found, limit::<D::Model>(), |_| {}),
     );
     let shared = [(&args.a, &a), (&args.b, &b)].map(|(it, model)| Shared::of(it, model));
-    let leads: [Option<String>; 2] =
-        std::array::from_fn(|side| shared[side].order(&mut compared[side], &mut each[side]));
+    let leads: [Option<String>; 2] = std::array::from_fn(|side| {
+        let [own, other] = [&shared[side], &shared[1 - side]];
+        let lead = own.order(&mut compared[side], &mut each[side]);
+        lead.or_else(|| other.order(&mut compared[side], &mut each[side]))
+    });
     let advice = at_once([(&a, &b), (&b, &a)], |(one, other)| {
         advised(one, other, ADVICE)
     });
@@ -183,7 +186,14 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
         shared.breaking(model, steps)
     });
     let by_shared: [HashSet<String>; 2] = std::array::from_fn(|side| {
-        let all = broken[side].properties.iter().map(|it| it.name.clone());
+        let named = &shared[side].named;
+        let all = broken[side].properties.iter();
+        let all = all.filter(|it| {
+            !named
+                .iter()
+                .any(|clause| it.clauses.first() == Some(clause))
+        });
+        let all = all.map(|it| it.name.clone());
         let stands = by_shared[side].as_ref();
         all.filter(|name| stands.is_some_and(|it| !it.contains(name)))
             .collect()
@@ -235,7 +245,7 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                 text += &shared.text();
             }
             if let Some(shortest) = D::Model::SHORTEST {
-                text += &hanging("  the shortest run within these bounds: ", shortest);
+                text += &hanging("  shortest means ", shortest);
             }
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
@@ -325,7 +335,8 @@ impl Shared {
             [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
             all => all.join(", "),
         };
-        let others: Vec<_> = self.others.iter().copied().collect();
+        let mut others: Vec<_> = self.others.iter().copied().collect();
+        others.sort_by_key(|it| it.len());
         let (others, named, alone) = (list(&others), list(&self.named), list(&self.alone));
         let carries = match self.alone.as_slice() {
             [] => format!("no rule of the model carries {named} alone"),
@@ -342,12 +353,13 @@ impl Shared {
 
     /// How far a run is from the clauses that were named: not at all where its rule carries out nothing else.
     fn distance(&self, departure: &Departure) -> usize {
-        if departure.what != What::Lost || self.alone.contains(&departure.name) {
+        let name = &departure.name;
+        if self.alone.contains(name) {
             return 0;
         }
         let chief = departure.clauses.first();
         let is_chief = chief.is_some_and(|it| self.named.contains(it));
-        if !self.shared.contains(&departure.name) || is_chief {
+        if is_chief || !self.shared.contains(name) {
             1
         } else {
             2
@@ -364,19 +376,27 @@ impl Shared {
             return None;
         }
         each.sort_by_key(|(it, _)| self.distance(it));
-        let found = compared.difference.as_ref()?;
-        let [own] = found.needs.as_slice() else {
+        let freed = compared.allowed.as_ref();
+        let freed = freed.filter(|it| it.is_no_longer_required());
+        let is_freed = compared.difference.is_none();
+        let [own] = compared.difference.as_ref().or(freed)?.needs.as_slice() else {
             return None;
         };
         let own = own.clone();
         let nearer = |(it, compared): &(Departure, Compared)| {
-            compared.difference.is_some() && self.distance(it) < self.distance(&own)
+            let told = [&compared.difference, &compared.allowed][usize::from(is_freed)];
+            told.is_some() && self.distance(it) < self.distance(&own)
         };
         let first = each.iter().position(nearer)?;
-        let (departure, nearest) = each.remove(first);
-        each.push((own, std::mem::replace(compared, nearest)));
+        let (departure, mut nearest) = each.remove(first);
+        if is_freed {
+            std::mem::swap(&mut compared.allowed, &mut nearest.allowed);
+        } else {
+            std::mem::swap(compared, &mut nearest);
+        }
+        each.push((own, nearest));
         each.sort_by_key(|(it, _)| self.distance(it));
-        Some(departure.in_words())
+        (!is_freed).then(|| departure.in_words())
     }
 
     /// The searches that are nearer to the clauses that were named than the run that was found, and found nothing; and the rest.
