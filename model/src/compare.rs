@@ -4,20 +4,21 @@
 //! one that leads and the states in which the other can be after the same requests and outputs; what it finds counts only where
 //! no way of the other leads to the same, whatever the world around it has done in between ([`Worlds`]). Both are asked whatever
 //! either of them has something to offer for: a model offers what tells by its own reading and numbers. A party does one thing where a
-//! text may leave it several: where both keep the same rules, a run is allowed by the other unless its judge finds something in it.
+//! text may leave it several: a run is allowed by the other unless its judge finds something in it. A text without a rule forbids
+//! nothing that the text with it allows: what the leader does by a rule that the other leaves out is no longer required, and allowed.
 
 use std::hash::Hash;
 use std::mem;
 
 use crate::checker::{StepText, describe_run};
-use crate::departures::{Departure, departures, needed, without};
+use crate::departures::{Departure, What, departures, needed, without};
 use crate::judge::Finding;
 use crate::judged::{CallTold, InSearch as _, Limit, Told};
 use crate::lookup::Lookup;
 use crate::numbered::fingerprint;
 use crate::specification::{Modelled, Specification};
 
-/// A run that a party of one setting can have and no party of the other.
+/// A run that a party of one setting can have and no party of the other, or not of itself.
 #[derive(Clone, Debug)]
 pub struct Difference {
     /// Its steps; the last is the one in which they differ.
@@ -33,7 +34,8 @@ pub struct Difference {
 pub struct Compared {
     /// The shortest run; none where none was found.
     pub difference: Option<Difference>,
-    /// Where none was found: the shortest run in which a party of the other does otherwise of itself, though it may do the same.
+    /// Where none was found: the shortest run in which a party of the other does otherwise of itself, though it may do the same: the
+    /// text leaves it free, or leaves out the rule that required it ([`Difference::is_no_longer_required`]).
     pub allowed: Option<Difference>,
     /// The longest runs of which every one was looked at, in steps.
     pub steps: usize,
@@ -41,6 +43,13 @@ pub struct Compared {
     pub states: usize,
     /// Whether every run was looked at.
     pub exhaustive: bool,
+}
+
+impl Difference {
+    /// Whether it takes a rule that the one keeps and the other leaves out.
+    pub fn is_no_longer_required(&self) -> bool {
+        self.needs.iter().any(|it| it.what == What::Kept)
+    }
 }
 
 /// So many states are looked at, for what the world around the other party may have done.
@@ -64,13 +73,32 @@ pub fn apart<T: Modelled>(
     mut progress: impl FnMut(usize),
 ) -> Compared {
     let (leader, other) = (leader.literal(), other.literal());
-    let (compared, besides) = searched([&leader, &other, &other], limit, &mut progress);
-    let Some(besides) = besides else {
-        return compared;
+    let keeping = keeping(&leader, &other);
+    let freed = (keeping.rules != other.rules)
+        .then(|| first(searched([&leader, &other], &[], limit, &mut progress)));
+    let only_rules = leader.reading == other.reading && leader.bounds == other.bounds;
+    let compared = match &freed {
+        // Then it is the leader itself that the other may be.
+        Some(freed) if only_rules && keeping.rules == leader.rules => Compared {
+            difference: None,
+            allowed: None,
+            exhaustive: true,
+            ..freed.clone()
+        },
+        _ => first(searched(
+            [&leader, &keeping],
+            &[&other],
+            limit,
+            &mut progress,
+        )),
     };
+    if compared.difference.is_some() {
+        return compared;
+    }
+    let freed = freed.and_then(|it| it.difference.or(it.allowed));
     Compared {
-        allowed: compared.allowed.filter(|_| besides.difference.is_none()),
-        ..besides
+        allowed: freed.or(compared.allowed),
+        ..compared
     }
 }
 
@@ -88,25 +116,59 @@ pub fn apart_by_each<T: Modelled>(
     if rest.len() < 2 {
         return Vec::new();
     }
-    if let Some(difference) = &found.difference {
-        rest.retain(|it| !difference.needs.contains(it));
+    if let Some(told) = found.difference.as_ref().or(found.allowed.as_ref()) {
+        rest.retain(|it| !told.needs.contains(it));
     }
+    let keeping = keeping(&leader, &other);
     let by_it = |it: Departure| {
         let with_it = without(&leader, &other, &it).literal();
-        let (compared, besides) = searched([&leader, &with_it, &other], limit, &mut progress);
-        (it, besides.unwrap_or(compared))
+        let mut search =
+            |wholes: &[_]| first(searched([&leader, &with_it], wholes, limit, &mut progress));
+        let compared = if it.what == What::Kept {
+            let freed = search(&[&other]);
+            Compared {
+                allowed: freed.difference.or(freed.allowed),
+                difference: None,
+                ..freed
+            }
+        } else {
+            search(&[&keeping, &other])
+        };
+        (it, compared)
     };
     rest.into_iter().map(by_it).collect()
 }
 
+/// The other as a party of it may be that keeps all the same what the leader keeps and the other leaves out.
+fn keeping<T: Modelled>(leader: &Specification<T>, other: &Specification<T>) -> Specification<T> {
+    let kept = departures(leader, other)
+        .into_iter()
+        .filter(|it| it.what == What::Kept);
+    kept.fold(other.clone(), |other, it| {
+        without(&other, leader, &it).literal()
+    })
+}
+
+/// Told apart by what has to come out, and only where nothing is, by what may.
+fn first((compared, besides): (Compared, Option<Compared>)) -> Compared {
+    let Some(besides) = besides else {
+        return compared;
+    };
+    Compared {
+        allowed: compared.allowed.filter(|_| besides.difference.is_none()),
+        ..besides
+    }
+}
+
 /// The search by what has to come out and, where that finds nothing, the one by what may come out besides, which depends on the reading
-/// alone: of the leader, the other, and the other with all in which it differs.
+/// alone: of the leader, the other, and the others that must not have the run either.
 fn searched<T: Modelled>(
-    [leader, other, whole]: [&Specification<T>; 3],
+    [leader, other]: [&Specification<T>; 2],
+    wholes: &[&Specification<T>],
     limit: Limit,
     progress: &mut impl FnMut(usize),
 ) -> (Compared, Option<Compared>) {
-    let mut search = |besides| Search::new([leader, other, whole], besides).go(limit, progress);
+    let mut search = |besides| Search::new([leader, other], wholes, besides).go(limit, progress);
     let compared = search(false);
     let is_open = compared.difference.is_none() && leader.reading != other.reading;
     (compared, is_open.then(|| search(true)))
@@ -125,8 +187,8 @@ enum Step<T: Modelled> {
 struct Search<'a, T: Modelled> {
     leader: &'a Specification<T>,
     other: &'a Specification<T>,
-    /// The other with all in which it differs, where the one above has not all of it.
-    whole: &'a Specification<T>,
+    /// Others that must not have the run either.
+    wholes: &'a [&'a Specification<T>],
     /// Whether what may come out besides is looked at, too.
     besides: bool,
     places: Vec<Place<T>>,
@@ -140,7 +202,11 @@ struct Search<'a, T: Modelled> {
 }
 
 impl<'a, T: Modelled> Search<'a, T> {
-    fn new([leader, other, whole]: [&'a Specification<T>; 3], besides: bool) -> Self {
+    fn new(
+        [leader, other]: [&'a Specification<T>; 2],
+        wholes: &'a [&'a Specification<T>],
+        besides: bool,
+    ) -> Self {
         let start = Place {
             leader: leader.start(),
             others: vec![other.start()],
@@ -152,7 +218,7 @@ impl<'a, T: Modelled> Search<'a, T> {
         Self {
             leader,
             other,
-            whole,
+            wholes,
             besides,
             reached,
             places: vec![start],
@@ -206,7 +272,9 @@ impl<'a, T: Modelled> Search<'a, T> {
             let (others, judge) = match self.step(from, action, taken.told) {
                 Step::On(others, judge) => (others, judge),
                 Step::Apart(besides)
-                    if self.is_apart_from_whole(from, action, taken.told, besides) =>
+                    if self.wholes.iter().all(|whole| {
+                        self.is_apart_from(whole, from, action, taken.told, besides)
+                    }) =>
                 {
                     found = Some(self.differs(from, action, besides));
                     break;
@@ -238,7 +306,10 @@ impl<'a, T: Modelled> Search<'a, T> {
         }
         let mut judge = self.places[from].judge.clone();
         let judged = judge.as_mut().zip(told);
-        let is_wrong = judged.is_some_and(|(judge, told)| !judge.is_told(told).is_empty());
+        let is_wrong = judged.is_some_and(|(judge, told)| {
+            let findings = judge.is_told(told);
+            !(findings.is_empty() || T::may_be_refused(self.other, told))
+        });
         if !others.is_empty() {
             if let Some(besides) = seen.and_then(|_| self.comes_besides(from, action)) {
                 if self.allows(from, action, Some(besides)).is_none() {
@@ -348,32 +419,33 @@ impl<'a, T: Modelled> Search<'a, T> {
             }
             state = self.leader.reduced(&taken.next);
         }
-        let findings = told.map(|told| judge.is_told(told));
-        findings.is_none_or(|it| it.is_empty()).then_some(judge)
+        // What may be asked for need not be granted.
+        let is_wrong = told.is_some_and(|told| {
+            !(judge.is_told(told).is_empty() || T::may_be_refused(other, told))
+        });
+        (!is_wrong).then_some(judge)
     }
 
-    /// Whether the other with all in which it differs cannot have the run either.
-    fn is_apart_from_whole(
+    /// Whether this one cannot have the run either.
+    fn is_apart_from(
         &self,
+        whole: &Specification<T>,
         from: usize,
         action: T::Action,
         told: Option<Told<T>>,
         besides: Option<Told<T>>,
     ) -> bool {
-        if std::ptr::eq(self.whole, self.other) {
-            return true;
-        }
         let told = besides.or(told);
-        if self.allowed_by(self.whole, from, action, told).is_some() {
+        if self.allowed_by(whole, from, action, told).is_some() {
             return false;
         }
         let run = self.run_to(from, action);
         match besides {
             None => {
-                let worlds = Worlds::of(self.whole, &run).after(&seen_of(self.leader, &run));
+                let worlds = Worlds::of(whole, &run).after(&seen_of(self.leader, &run));
                 worlds.is_some_and(|it| it.is_empty())
             }
-            Some(told) => !puts_out_besides(self.whole, &run, told),
+            Some(told) => !puts_out_besides(whole, &run, told),
         }
     }
 
@@ -393,11 +465,19 @@ impl<'a, T: Modelled> Search<'a, T> {
         }
     }
 
-    /// What comes of the same step of the other.
+    /// What comes of the same step of the other; of several others, of the first of whom something else is seen.
     fn instead(&self, from: usize, action: T::Action) -> Option<StepText> {
-        let state = self.places[from].others.first()?;
-        T::take(self.whole, state, action, 0)?;
-        Some(self.whole.in_words(state, action))
+        let place = &self.places[from];
+        let state = place.others.first()?;
+        let seen = |model: &Specification<T>, state| {
+            let taken = T::take(model, state, action, 0)?;
+            Some(taken.told.and_then(CallTold::seen))
+        };
+        let own = seen(self.leader, &place.leader);
+        let others = self.wholes.iter().chain([&self.other]);
+        let mut taking: Vec<_> = others.filter(|it| seen(it, state).is_some()).collect();
+        taking.sort_by_key(|it| seen(it, state) == own);
+        Some(taking.first()?.in_words(state, action))
     }
 
     fn run_to(&self, mut from: usize, last: T::Action) -> Vec<T::Action> {

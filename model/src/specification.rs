@@ -47,6 +47,13 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     /// The longest runs of a party with a rule left out that are looked at, in steps.
     const LONGEST: usize = ablation::LONGEST;
 
+    /// Of what the text guarantees, what no property states: the clause, and what of it is not looked at.
+    const UNSTATED: &[(&str, &str)] = &[];
+
+    /// What a run spends steps on in these bounds that the same run of the text need not: why a shortest run may begin with more than
+    /// bears on its end.
+    const SHORTEST: Option<&str> = None;
+
     /// How the text is taken within these bounds, unless somebody takes it otherwise.
     fn reading_within(_bounds: &Self::Bounds) -> Self::Reading {
         Self::Reading::default()
@@ -77,6 +84,12 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     /// What is seen where something comes out besides that may and need not, one thing at a time; no state depends on it.
     fn besides(_: &Specification<Self>, _: &Self::State, _: Self::Action) -> Vec<Told<Self>> {
         Vec::new()
+    }
+
+    /// Whether the call asks for what the text says that it may be, or should not, and is refused: nobody has to support what is only
+    /// permitted, though a judge expects of whoever is asked for it that it is done.
+    fn may_be_refused(_: &Specification<Self>, _: Told<Self>) -> bool {
+        false
     }
 
     /// The state that stands for all that no later step can tell from this one.

@@ -515,6 +515,9 @@ fn confirmation_changes(
             phase_text(new.phase)
         ));
     }
+    if new.reused_token && !old.reused_token {
+        changes.push(format!("{}: with the token of c1", slot.name()));
+    }
     if new.runs > old.runs {
         let times = if new.runs > 1 { "again" } else { "once" };
         changes.push(format!("{}: the action runs {times}", slot.name()));

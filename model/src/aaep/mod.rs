@@ -39,10 +39,11 @@ use action::Action;
 use bounds::Bounds;
 use judge::AaepJudge;
 use numbers::NUMBERS;
+use output::Output;
 use readings::{PLACES, Place, Reading};
-use rules::Guard;
+use rules::{Guard, Refusal};
 use state::State;
-use told::Told;
+use told::{Asked, Told};
 
 /// The model: a producer of confirmations and clarifications in a hostile world.
 pub type Aaep = Specification<AaepProtocol>;
@@ -59,6 +60,13 @@ impl Modelled for AaepProtocol {
     type Reading = Reading;
     type Judge = AaepJudge;
 
+    const UNSTATED: &[(&str, &str)] = &[(
+        "AAEP-6.9-1",
+        "that a sender is authorised to decide, and not only authenticated",
+    )];
+    const SHORTEST: Option<&str> = Some(
+        "within these bounds, where asking before all sessions and subscriptions are there is a disturbance of its own",
+    );
     const NAME: &'static str = "aaep";
     // Four of them are those in which everybody comes.
     const LONGEST: usize = 10;
@@ -105,6 +113,25 @@ impl Modelled for AaepProtocol {
                 .filter_map(|it| told.putting_out(&with(it)))
                 .collect()
         })
+    }
+
+    // AAEP-6.4.1-3 to AAEP-6.4.1-6: a default of accept is a MAY, or against a SHOULD.
+    fn may_be_refused(model: &Aaep, told: Told) -> bool {
+        let is_of_default = |output| {
+            matches!(
+                output,
+                Output::Refused(
+                    Refusal::DefaultOfHighRisk
+                        | Refusal::DefaultOfMediumRisk
+                        | Refusal::DefaultOfLowRisk
+                        | Refusal::DefaultOfReversibleHighRisk
+                        | Refusal::DefaultOfReversibleMediumRisk
+                        | Refusal::DefaultOfReversibleLowRisk
+                )
+            )
+        };
+        matches!(told.call, Asked::Confirm { class, .. } if !class.forbids_default_accept(model.reading.numbers))
+            && told.outputs().iter().copied().any(is_of_default)
     }
 
     fn quotient_of(model: &Aaep, state: &State) -> State {

@@ -268,7 +268,7 @@ pub static PLACES: [Place; 19] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
-        question: "A reply claims a time before the deadline and arrives at or after it: is it in time?",
+        question: "A reply claims a time before the deadline and arrives at or after it, the default not yet applied: is it in time? Once the default is applied, timeout-uses-token decides, so that the two hang together.",
         with: None,
         open: true,
         choices: &[
@@ -368,7 +368,7 @@ pub static PLACES: [Place; 19] = [
     Place {
         name: "timeout-uses-token",
         clauses: &["AAEP-6.3.4-3", "AAEP-6.4-1"],
-        question: "The default was applied: is the token used?",
+        question: "The default was applied, and then a reply arrives that claims a time before the deadline: is its token used? Check 4 alone does not stop it, however late-reply is taken.",
         with: None,
         open: true,
         choices: &[

@@ -41,8 +41,9 @@ use action::Action;
 use bounds::Bounds;
 use judge::TokenJudge;
 use numbers::NUMBERS;
+use output::Output;
 use readings::{PLACES, Place, Reading};
-use rules::Guard;
+use rules::{Guard, Refusal};
 use state::State;
 use told::Told;
 
@@ -103,6 +104,17 @@ impl Modelled for McpAqlProtocol {
             told.putting_out(step.instead?.as_slice())
         });
         besides.into_iter().collect()
+    }
+
+    // AQL-5.4-1: several uses MAY be supported.
+    fn may_be_refused(_: &McpAql, told: Told) -> bool {
+        let of_uses = |output: &Output| {
+            matches!(
+                output,
+                Output::Refused(Refusal::ManyUses | Refusal::LooseMultiUse)
+            )
+        };
+        told.outputs().iter().any(of_uses)
     }
 
     fn quotient_of(model: &McpAql, state: &State) -> State {

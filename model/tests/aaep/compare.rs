@@ -2,6 +2,7 @@
 
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::readings::Reading;
+use countersign_model::aaep::rules::Guard;
 use countersign_model::compare::{Compared, advised};
 use countersign_model::departures::What;
 use countersign_model::judged::Limit;
@@ -139,6 +140,37 @@ const ADVISED: [(&str, &str, &str, bool); 4] = [
 #[test]
 fn a_changed_table_is_told_in_both_directions_aaep_6_4_1_5() {
     assert_each_number_tells::<AaepProtocol>(&ADVISED.map(|(name, value, ..)| (name, value)));
+}
+
+/// AAEP-6.4.1-2, AAEP-6.4.1-5: who refuses what another may ask is allowed by both, be it a SHOULD or a MAY; who asks for what must not
+/// be asked is not.
+#[test]
+fn what_may_be_need_not_be_aaep_6_4_1_2() {
+    for value in ["should-reject", "either"] {
+        let changed = counting::<AaepProtocol>("default_decision.irreversible_medium", value);
+        let [text, changed] = both_ways(&small(), &changed);
+        assert_eq!(
+            [told(&text), told(&changed)],
+            [None, Some((2, true))],
+            "{value}"
+        );
+        assert_eq!(allowed(&text), Some((2, true)), "{value}");
+    }
+    let stricter = counting::<AaepProtocol>("default_decision.reversible_low", "must-reject");
+    let [text, stricter] = both_ways(&small(), &stricter);
+    assert_eq!([told(&text), told(&stricter)], [Some((2, true)), None]);
+}
+
+/// AAEP-6.2.2-3: a token that is issued again is told from one of its own.
+#[test]
+fn steps_that_differ_are_told_apart_aaep_6_2_2_3() {
+    let model = small::<AaepProtocol>();
+    let reuses = Rules::all().without(Guard::ReusesToken);
+    let [_, again] = both_ways(&model, &model.with(reuses, model.reading));
+    let difference = again.difference.expect("a run");
+    let instead = difference.instead.expect("another step");
+    let last = difference.steps.last().expect("a step");
+    assert_ne!(last.changes, instead.changes);
 }
 
 /// AAEP-6.4.1-3 to AAEP-6.4.1-6: what is advised follows the table.

@@ -774,6 +774,110 @@ fn compare_tells_which_guarantees_and_vectors_a_rule_changes() {
     }
 }
 
+/// PA-2: to leave a rule out forbids nothing; what it required is told as no longer required.
+#[test]
+fn compare_tells_what_a_rule_required_as_no_longer_required() {
+    let compare = [
+        "compare",
+        "pending-action",
+        "--b",
+        "without:honours-stranger,bounds:small,actions=1",
+        "--a",
+        "bounds:small,actions=1",
+    ];
+    let document = answer(&compare);
+    let (only_a, only_b) = (&document["only_a"], &document["only_b"]);
+    assert!(
+        only_a["run"].is_null() && only_b["run"].is_object(),
+        "{document}"
+    );
+    let freed = &only_a["allowed_by_both"];
+    assert_eq!(freed["no_longer_required"], true, "{freed}");
+    assert_eq!(freed["made_possible_by"][0]["kept"], "honours-stranger");
+    // A rule that was named itself is meant with all that it carries out.
+    assert!(list(&document["b"]["also_leaves_out"]["clauses"]).is_empty());
+    countersign()
+        .args(compare)
+        .assert()
+        .stdout(contains(
+            "\nAllowed under a and not under b: nothing, since to leave out a rule forbids nothing\n\
+             Allowed by both, and no longer required under b   (",
+        ))
+        .stdout(contains("(left out under b)"));
+}
+
+/// PA-7: its rules carry out other clauses, too, which is told first; and what breaks by nothing else is marked.
+#[test]
+fn compare_tells_what_else_is_left_out_with_a_clause() {
+    let compare = [
+        "compare",
+        "pending-action",
+        "--b",
+        "without:PA-7,bounds:small,actions=1",
+        "--a",
+        "bounds:small,actions=1",
+    ];
+    let document = answer(&compare);
+    let also = &document["b"]["also_leaves_out"];
+    let (clauses, rules) = (list(&also["clauses"]), list(&also["rules"]));
+    assert!(clauses.contains(&json!("PA-8")), "{also}");
+    assert!(
+        !clauses.contains(&json!("PA-7")) && !rules.is_empty(),
+        "{also}"
+    );
+    assert!(list(&document["a"]["also_leaves_out"]["clauses"]).is_empty());
+    let run = &document["only_b"]["run"];
+    let by = list(&run["made_possible_by"]);
+    assert!(
+        by.iter().any(|it| list(&it["clauses"])[0] == "PA-7"),
+        "{by:?}"
+    );
+    let freed = &document["only_a"]["allowed_by_both"]["made_possible_by"];
+    assert_eq!(list(&freed[0]["clauses"])[0], "PA-7", "{freed}");
+    let breaks = list(&document["breaks_only_b"]);
+    assert!(!breaks.is_empty());
+    assert!(breaks.iter().all(|it| it["by_shared_rules"] == false));
+    countersign()
+        .args(compare)
+        .assert()
+        .stdout(contains("     this also leaves out something of PA-"));
+}
+
+/// AAEP-6.3.4-1, AAEP-6.3.4-7: what breaks only by a rule that another clause requires, too, is marked.
+#[test]
+fn compare_marks_what_breaks_by_rules_of_other_clauses() {
+    let (a, b) = (
+        format!("bounds:{ONE}"),
+        format!("without:AAEP-6.3.4-1,bounds:{ONE}"),
+    );
+    let compare = ["compare", "aaep", "--a", &a, "--b", &b];
+    let document = answer(&compare);
+    let marked = |clause: &str| {
+        let mut breaks = list(&document["breaks_only_b"]).iter();
+        let found = breaks.find(|it| list(&it["clauses"])[0] == clause);
+        found.map(|it| it["by_shared_rules"] == true)
+    };
+    assert_eq!(marked("AAEP-6.3.4-7"), Some(true), "{document}");
+    assert_eq!(marked("AAEP-6.3.4-1"), Some(false), "{document}");
+    countersign().args(compare).assert().stdout(contains(
+        "a reply that fails any check has no effect (8 steps; only by rules of other",
+    ));
+}
+
+/// AAEP-6.9-1: what is guaranteed and not looked at is said of a way that breaks nothing.
+#[test]
+fn readings_say_which_guarantee_is_not_looked_at() {
+    let readings = ["readings", "aaep", "sender-binding", "--bounds", ONE];
+    let named = "AAEP-6.9-1";
+    let document = answer(&readings);
+    assert_eq!(document["readings"][0]["not_looked_at"][0]["clause"], named);
+    countersign().args(readings).assert().stdout(contains(
+        "keeps every guarantee that is looked at; it is not",
+    ));
+    let other = answer(&["readings", "aaep", "clock-tolerance", "--bounds", ONE]);
+    assert!(list(&other["readings"][0]["not_looked_at"]).is_empty());
+}
+
 /// PA-7: a reading of both sides where the host chooses, and a refusal with the reason where it does not.
 #[test]
 fn verify_takes_a_reading_where_the_executor_has_a_setting_for_it() {

@@ -1,7 +1,6 @@
 //! `countersign compare`: two settings of a text beside each other, and what changes between them.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::collections::{BTreeSet, HashSet};
 use std::thread;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
@@ -20,6 +19,7 @@ use countersign_model::departures::Departure;
 use countersign_model::judge::renamed;
 use countersign_model::judged::Limit;
 use countersign_model::numbers::taken;
+use countersign_model::rules::Rules;
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::miette;
@@ -49,7 +49,11 @@ goes, with changes to it. Where nothing is said, the text stands as it is.
 
 What is allowed under one and not under the other is told by the shortest run that a party of the
 one can have and no party of the other: requests and outputs alone count. What the other may do and
-does not do of itself is allowed by both, where they keep the same rules. A vector changes where a
+does not do of itself is allowed by both. To leave out a rule forbids nothing: what the one does by
+a rule that the other leaves out is no longer required there, and allowed by both. Nor need what one
+may ask for be granted. The shortest run is so within the bounds. A rule may carry out several
+clauses: what else goes with the clause that is named is told first, and which guarantees break by
+such rules alone. A vector changes where a
 party of one setting passes the run of the suite, and a party of the other fails it, by the text as
 it stands; or passes as far as it goes, where the model does not take the rest of the run.";
 
@@ -165,27 +169,50 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
     let settings = [&args.a, &args.b];
     let [a, b] = models::<D::Model>(settings)?;
     let name = <D::Model as Modelled>::NAME;
-    let compared = both_ways(&a, &b);
-    let each = at_once(
+    let mut compared = both_ways(&a, &b);
+    let mut each = at_once(
         [(&a, &b, &compared[0]), (&b, &a, &compared[1])],
         |(leader, other, found)| apart_by_each(leader, other, found, limit::<D::Model>(), |_| {}),
     );
+    let shared = [(&args.a, &a), (&args.b, &b)].map(|(it, model)| Shared::of(it, model));
+    let leads: [Option<String>; 2] = std::array::from_fn(|side| {
+        let [own, other] = [&shared[side], &shared[1 - side]];
+        let lead = own.order(&mut compared[side], &mut each[side]);
+        lead.or_else(|| other.order(&mut compared[side], &mut each[side]))
+    });
     let advice = at_once([(&a, &b), (&b, &a)], |(one, other)| {
         advised(one, other, ADVICE)
     });
     let progress = Progress::counting(&format!("{name}: what breaks"), "settings");
     let steps = <D::Model as Modelled>::LONGEST;
     let broken = at_once([&a, &b], |model| broken_within(model, steps));
+    let by_shared = at_once([(&shared[0], &a), (&shared[1], &b)], |(shared, model)| {
+        shared.breaking(model, steps)
+    });
+    let by_shared: [HashSet<String>; 2] = std::array::from_fn(|side| {
+        let named = &shared[side].named;
+        let all = broken[side].properties.iter();
+        let all = all.filter(|it| {
+            !named
+                .iter()
+                .any(|clause| it.clauses.first() == Some(clause))
+        });
+        let all = all.map(|it| it.name.clone());
+        let stands = by_shared[side].as_ref();
+        all.filter(|name| stands.is_some_and(|it| !it.contains(name)))
+            .collect()
+    });
     drop(progress);
     let (all, changed) = vectors::<D>(&a, &b);
     let status = Status::Holds;
     Ok(match format {
         Format::Json => {
-            let settings = |it: &Setting, model: &ModelOf<D>| {
+            let settings = |it: &Setting, model: &ModelOf<D>, shared: &Shared| {
                 let mut document =
                     json!({ "setting": it.to_string(), "bounds": written(model.bounds) });
                 if let Value::Object(members) = &mut document {
                     members.extend(setting(model));
+                    members.insert("also_leaves_out".to_owned(), shared.json());
                 }
                 document
             };
@@ -194,22 +221,22 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             let (only_a, only_b) = (only_json(&a, only_a, each_a), only_json(&b, only_b, each_b));
             let [advised_a, advised_b] = advice.each_ref().map(|it| it.as_ref().map(advised_json));
             let [of_a, of_b] = &broken;
-            let only = |first, second| {
+            let only = |first, second, by_shared: &HashSet<String>| {
                 only_first(first, second)
                     .into_iter()
-                    .map(guarantee_json)
+                    .map(|it| guarantee_json(it, by_shared.contains(&it.name)))
                     .collect::<Value>()
             };
             let document = json!({
                 "protocol": name,
-                "a": settings(&args.a, &a),
-                "b": settings(&args.b, &b),
+                "a": settings(&args.a, &a, &shared[0]),
+                "b": settings(&args.b, &b, &shared[1]),
                 "only_a": only_a,
                 "only_b": only_b,
                 "advised_only_a": advised_a,
                 "advised_only_b": advised_b,
-                "breaks_only_a": only(of_a, of_b),
-                "breaks_only_b": only(of_b, of_a),
+                "breaks_only_a": only(of_a, of_b, &by_shared[0]),
+                "breaks_only_b": only(of_b, of_a, &by_shared[1]),
                 "vectors": all,
                 "changed": changed.iter().map(changed_json).collect::<Vec<_>>(),
             });
@@ -217,17 +244,32 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
         }
         Format::Text => {
             let mut text = format!("{name} at {} bounds\n", written(a.bounds));
-            for (letter, setting) in ["a", "b"].into_iter().zip(settings) {
+            for ((letter, setting), shared) in ["a", "b"].into_iter().zip(settings).zip(&shared) {
                 text += &hanging(&format!("  {letter}  "), &setting.to_string());
+                text += &shared.text();
+            }
+            if let Some(shortest) = D::Model::SHORTEST {
+                text += &hanging("  shortest means ", shortest);
             }
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
-            let directions = [("a", "b", only_a, each_a), ("b", "a", only_b, each_b)];
-            for (letter, other, only, each) in directions {
+            let [lead_a, lead_b] = &leads;
+            let directions = [
+                ("a", "b", only_a, each_a, lead_a, &shared[0]),
+                ("b", "a", only_b, each_b, lead_b, &shared[1]),
+            ];
+            for (letter, other, only, each, lead, shared) in directions {
                 let head = format!("\nAllowed under {letter} and not under {other}");
-                text += &apart_text(&head, other, only);
+                let by = lead.as_ref();
+                let by = by.map_or_else(String::new, |name| format!(", by {name} alone"));
+                let (none, rest) = shared.nearer_without(only, each);
+                if !none.is_empty() {
+                    text += &format!("{head}\n");
+                    text += &each_text::<D::Model>(&head, other, &none);
+                }
+                text += &apart_text(&format!("{head}{by}"), other, only);
                 text += &by_text::<D::Model>(other, only);
-                text += &each_text::<D::Model>(&head, other, each);
+                text += &each_text::<D::Model>(&head, other, &rest);
             }
             for (letter, other, advised) in [("a", "b", &advice[0]), ("b", "a", &advice[1])] {
                 let advised = advised.as_ref();
@@ -235,11 +277,159 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                     advised_text::<D::Model>([letter, other], it)
                 });
             }
-            text += &guarantees_text(&broken, &[&a, &b].map(changed_numbers));
+            text += &guarantees_text(&broken, &[&a, &b].map(changed_numbers), &by_shared);
             text += &vectors_text(all, &changed);
             Answer { text, status }
         }
     })
+}
+
+/// Of a setting that leaves out clauses: what goes with them, as a rule may carry out several.
+#[derive(Debug, Default)]
+struct Shared {
+    /// The clauses that were named.
+    named: Vec<&'static str>,
+    /// What the rules of these carry out besides.
+    others: BTreeSet<&'static str>,
+    /// Those of the rules that carry out nothing else.
+    alone: Vec<&'static str>,
+    /// The others.
+    shared: Vec<&'static str>,
+}
+
+impl Shared {
+    fn of<T: Modelled>(setting: &Setting, model: &Specification<T>) -> Self {
+        let words = setting.without();
+        let is_named = |clause: &str| {
+            words.iter().any(|word| {
+                let meant = countersign_clauses::meant(word).unwrap_or_default();
+                word == clause || meant.iter().any(|it| it.id.as_str() == clause)
+            })
+        };
+        let mut all = Self::default();
+        let rows = model.rules.left_out().map(|guard| guard.row());
+        // A rule that was named itself is meant with all that it carries out.
+        for row in rows.filter(|row| !words.iter().any(|word| word == row.name)) {
+            let (named, others): (Vec<_>, Vec<_>) =
+                row.clauses.iter().partition(|clause| is_named(clause));
+            if named.is_empty() {
+                continue;
+            }
+            let of = if others.is_empty() {
+                &mut all.alone
+            } else {
+                &mut all.shared
+            };
+            of.push(row.name);
+            all.others.extend(others);
+            for clause in named {
+                if !all.named.contains(&clause) {
+                    all.named.push(clause);
+                }
+            }
+        }
+        all
+    }
+
+    fn text(&self) -> String {
+        if self.others.is_empty() {
+            return String::new();
+        }
+        let list = |all: &[&str]| match all {
+            [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+            all => all.join(", "),
+        };
+        let mut others: Vec<_> = self.others.iter().copied().collect();
+        others.sort_by_key(|it| it.len());
+        let (others, named, alone) = (list(&others), list(&self.named), list(&self.alone));
+        let carries = match self.alone.as_slice() {
+            [] => format!("no rule of the model carries {named} alone"),
+            [_] => format!("the rule of {named} alone is {alone}"),
+            _ => format!("the rules of {named} alone are {alone}"),
+        };
+        let said = format!("this also leaves out something of {others}: {carries}");
+        hanging("     ", &said)
+    }
+
+    fn json(&self) -> Value {
+        json!({ "clauses": self.others, "rules": self.shared, "alone": self.alone })
+    }
+
+    /// How far a run is from the clauses that were named: not at all where its rule carries out nothing else.
+    fn distance(&self, departure: &Departure) -> usize {
+        let name = &departure.name;
+        if self.alone.contains(name) {
+            return 0;
+        }
+        let chief = departure.clauses.first();
+        let is_chief = chief.is_some_and(|it| self.named.contains(it));
+        if is_chief || !self.shared.contains(name) {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// Puts the runs first that are about the clauses that were named; the name of that by which the first one is, if it is another now.
+    fn order(
+        &self,
+        compared: &mut Compared,
+        each: &mut Vec<(Departure, Compared)>,
+    ) -> Option<String> {
+        if self.others.is_empty() {
+            return None;
+        }
+        each.sort_by_key(|(it, _)| self.distance(it));
+        let freed = compared.allowed.as_ref();
+        let freed = freed.filter(|it| it.is_no_longer_required());
+        let is_freed = compared.difference.is_none();
+        let [own] = compared.difference.as_ref().or(freed)?.needs.as_slice() else {
+            return None;
+        };
+        let own = own.clone();
+        let nearer = |(it, compared): &(Departure, Compared)| {
+            let told = [&compared.difference, &compared.allowed][usize::from(is_freed)];
+            told.is_some() && self.distance(it) < self.distance(&own)
+        };
+        let first = each.iter().position(nearer)?;
+        let (departure, mut nearest) = each.remove(first);
+        if is_freed {
+            std::mem::swap(&mut compared.allowed, &mut nearest.allowed);
+        } else {
+            std::mem::swap(compared, &mut nearest);
+        }
+        each.push((own, nearest));
+        each.sort_by_key(|(it, _)| self.distance(it));
+        (!is_freed).then(|| departure.in_words())
+    }
+
+    /// The searches that are nearer to the clauses that were named than the run that was found, and found nothing; and the rest.
+    fn nearer_without(
+        &self,
+        found: &Compared,
+        each: &[(Departure, Compared)],
+    ) -> (Vec<(Departure, Compared)>, Vec<(Departure, Compared)>) {
+        let needs = found.difference.iter().flat_map(|it| &it.needs);
+        let own = needs.map(|it| self.distance(it)).min().unwrap_or(0);
+        let each = each.iter().cloned();
+        each.partition(|(it, compared)| compared.difference.is_none() && self.distance(it) < own)
+    }
+
+    /// What breaks where only those of the rules are left out that carry out nothing else; nothing is asked where there are no others.
+    fn breaking<T: Modelled>(
+        &self,
+        model: &Specification<T>,
+        steps: usize,
+    ) -> Option<HashSet<String>> {
+        if self.others.is_empty() {
+            return None;
+        }
+        let left_out = model.rules.left_out();
+        let left_out = left_out.filter(|it| !self.shared.contains(&it.row().name));
+        let rules = left_out.fold(Rules::all(), Rules::without);
+        let broken = broken_within(&model.with(rules, model.reading), steps);
+        Some(broken.properties.into_iter().map(|it| it.name).collect())
+    }
 }
 
 /// The models of the two settings, within the same bounds where neither names any: such as show what is left out.
@@ -287,17 +477,15 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
         } else {
             "runs"
         };
-        let mut text = format!("{head}: nothing that was found, in {how} within {within}\n");
-        text += &hanging("   why: ", &why_none(compared, other));
-        if let Some(allowed) = &compared.allowed {
-            let count = steps(allowed.steps.len());
-            let _ = writeln!(
-                text,
-                "Allowed by both, and {other} does otherwise of itself   ({count}, the shortest)"
-            );
-            text += &marked(&allowed.steps, '·');
-            text += &under(&format!("{other} of itself"), allowed);
-        }
+        let freed = compared.allowed.as_ref();
+        let is_by_rule = freed.is_some_and(Difference::is_no_longer_required);
+        let mut text = if is_by_rule && compared.exhaustive {
+            format!("{head}: nothing, since to leave out a rule forbids nothing\n")
+        } else {
+            let nothing = format!("{head}: nothing that was found, in {how} within {within}\n");
+            nothing + &hanging("   why: ", &why_none(compared, other))
+        };
+        text += &allowed_text("", other, compared);
         return text;
     };
     let count = steps(difference.steps.len());
@@ -326,6 +514,28 @@ fn why_none(compared: &Compared, other: &str) -> String {
     format!("{all}; {cut}, and {more}")
 }
 
+/// What both allow and the other does not do of itself, in words, behind what it is told by.
+fn allowed_text(by: &str, other: &str, compared: &Compared) -> String {
+    let Some(allowed) = &compared.allowed else {
+        return String::new();
+    };
+    let count = steps(allowed.steps.len());
+    let [said, under_other] = if allowed.is_no_longer_required() {
+        [
+            format!("Allowed by both, and no longer required under {other}"),
+            other.to_owned(),
+        ]
+    } else {
+        [
+            format!("Allowed by both, and {other} does otherwise of itself"),
+            format!("{other} of itself"),
+        ]
+    };
+    let run = marked(&allowed.steps, '·');
+    let under = under(&under_other, allowed);
+    format!("{said}{by}   ({count}, the shortest)\n{run}{under}")
+}
+
 /// What comes of the last step under the other setting.
 fn under(other: &str, difference: &Difference) -> String {
     let instead = difference.instead.as_ref();
@@ -346,6 +556,10 @@ fn each_text<T: Modelled>(head: &str, other: &str, each: &[(Departure, Compared)
         if compared.difference.is_some() {
             text += &apart_text(&format!("{head}, by {name} alone"), other, compared);
             text += &by_text::<T>(other, compared);
+        } else if compared.allowed.is_some() {
+            text.push('\n');
+            text += &allowed_text(&format!(", by {name} alone"), other, compared);
+            text += &by_text::<T>(other, compared);
         } else {
             let within = format!(
                 "{} steps, {} states",
@@ -361,9 +575,11 @@ fn each_text<T: Modelled>(head: &str, other: &str, each: &[(Departure, Compared)
     text
 }
 
-/// By what of all in which it differs from the other the one allows the run.
+/// By what of all in which it differs from the other the one allows the run, or requires it.
 fn by_text<T: Modelled>(other: &str, compared: &Compared) -> String {
-    let difference = compared.difference.as_ref();
+    let freed = compared.allowed.as_ref();
+    let freed = freed.filter(|it| it.is_no_longer_required());
+    let difference = compared.difference.as_ref().or(freed);
     difference.map_or_else(String::new, |it| needs_text::<T>(&it.needs, Some(other)))
 }
 
@@ -399,11 +615,17 @@ fn only_first<'a>(first: &'a Broken, second: &Broken) -> Vec<&'a PropertyVerdict
         .collect()
 }
 
-fn guarantees_text(broken: &[Broken; 2], numbers: &[Vec<Departure>; 2]) -> String {
+fn guarantees_text(
+    broken: &[Broken; 2],
+    numbers: &[Vec<Departure>; 2],
+    by_shared: &[HashSet<String>; 2],
+) -> String {
     let [a, b] = broken;
     let [of_a, of_b] = numbers;
     let mut text = String::from("\nGuarantees\n");
-    for (letter, first, second, numbers) in [("a", a, b, of_a), ("b", b, a, of_b)] {
+    let [shared_a, shared_b] = by_shared;
+    let sides = [("a", a, b, of_a, shared_a), ("b", b, a, of_b, shared_b)];
+    for (letter, first, second, numbers, by_shared) in sides {
         let only = only_first(first, second);
         let head = format!("  only {letter} breaks  ");
         if only.is_empty() {
@@ -418,7 +640,12 @@ fn guarantees_text(broken: &[Broken; 2], numbers: &[Vec<Departure>; 2]) -> Strin
             let head = if place == 0 { &head } else { &indent };
             let by_file = by_file(numbers, &property.clauses);
             let (name, steps) = (&property.name, property.steps.len());
-            text += &hanging(head, &format!("{name}{by_file} ({steps} steps)"));
+            let by = if by_shared.contains(name) {
+                "; only by rules of other clauses, too"
+            } else {
+                ""
+            };
+            text += &hanging(head, &format!("{name}{by_file} ({steps} steps{by})"));
         }
     }
     text
@@ -467,6 +694,11 @@ fn only_json<T: Modelled>(
         if let Some(difference) = &compared.difference {
             document["run"]["made_possible_by"] = needs_json(&difference.needs);
         }
+        if let Some(allowed) = &compared.allowed {
+            document["allowed_by_both"]["made_possible_by"] = needs_json(&allowed.needs);
+            let is_freed = allowed.is_no_longer_required();
+            document["allowed_by_both"]["no_longer_required"] = json!(is_freed);
+        }
         document
     };
     let mut document = with_needs(compared);
@@ -503,8 +735,9 @@ pub(super) fn compared_json(compared: &Compared) -> Value {
     document
 }
 
-fn guarantee_json(property: &PropertyVerdict) -> Value {
+fn guarantee_json(property: &PropertyVerdict, by_shared: bool) -> Value {
     json!({
+        "by_shared_rules": by_shared,
         "property": property.name,
         "clauses": property.clauses,
         "steps": steps_json(&property.steps),

@@ -31,7 +31,8 @@ Examples:
   countersign readings mcp-aql --format json > readings.json
 
 What a way costs are the guarantees that it breaks: they are stated without any reading, so that
-they are the same for all ways. The default breaks none, as `check` shows. The others are searched
+they are the same for all ways. Where a clause of the place guarantees what no property of the model
+states, it is named. The default breaks none, as `check` shows. The others are searched
 for the shortest runs within the bounds, and as deep as the rules left out are by `ablate`. A place
 that does not show there is searched within those of the first preset that shows it: of aaep, what
 is about clarifications at clarify bounds.";
@@ -91,6 +92,8 @@ pub struct PlaceCosts {
     pub why: &'static str,
     /// Each way with the guarantees that it breaks and the shortest runs, the default first.
     pub ways: Vec<(&'static str, Vec<PropertyVerdict>)>,
+    /// What is said of a way that breaks none.
+    pub keeps: String,
 }
 
 impl Costs {
@@ -114,6 +117,7 @@ impl Costs {
                 let ways = ways.iter().filter(|way| way.place.name == place.name);
                 ways.map(|way| (way.value, way.costs.clone())).collect()
             },
+            keeps: keeps(&unstated::<T>(place.clauses)),
         };
         Ok(Self {
             protocol: T::NAME,
@@ -179,7 +183,8 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
         Format::Text => {
             let mut text = String::new();
             for place in &places {
-                text += &place_text(place, elsewhere(&model, place).as_deref(), &ways);
+                let unstated = unstated::<T>(place.clauses);
+                text += &place_text(place, elsewhere(&model, place).as_deref(), &ways, &unstated);
             }
             for it in &beside {
                 text += &it.text();
@@ -289,6 +294,10 @@ fn document<T: Modelled>(
         if let Some(bounds) = elsewhere(model, place) {
             json["bounds"] = json!(bounds);
         }
+        let unstated = unstated::<T>(place.clauses).into_iter();
+        json["not_looked_at"] = unstated
+            .map(|(clause, what)| json!({ "clause": clause, "what": what }))
+            .collect();
         json
     });
     let document = json!({
@@ -342,7 +351,33 @@ fn place_json<R>(place: &Place<R>, ways: &[Way<R>], beside: &[Beside]) -> Value 
     })
 }
 
-fn place_text<R>(place: &Place<R>, bounds: Option<&str>, ways: &[Way<R>]) -> String {
+/// Of what is guaranteed, what is not looked at although the place is about it.
+pub(crate) fn unstated<T: Modelled>(clauses: &[&str]) -> Vec<(&'static str, &'static str)> {
+    let all = T::UNSTATED.iter().copied();
+    all.filter(|(clause, _)| clauses.contains(clause)).collect()
+}
+
+/// What is said of a way that breaks nothing.
+pub(crate) fn keeps(unstated: &[(&str, &str)]) -> String {
+    let beside: Vec<_> = unstated
+        .iter()
+        .map(|(clause, what)| format!("{what} ({clause})"))
+        .collect();
+    if beside.is_empty() {
+        return "keeps every guarantee".to_owned();
+    }
+    format!(
+        "keeps every guarantee that is looked at; it is not looked at {}",
+        beside.join(", nor ")
+    )
+}
+
+fn place_text<R>(
+    place: &Place<R>,
+    bounds: Option<&str>,
+    ways: &[Way<R>],
+    unstated: &[(&str, &str)],
+) -> String {
     let mut text = hanging(&format!("{}  ", place.name), &place.clauses.join(", "));
     text += &hanging("  ", place.question);
     if let Some(bounds) = bounds {
@@ -353,7 +388,7 @@ fn place_text<R>(place: &Place<R>, bounds: Option<&str>, ways: &[Way<R>]) -> Str
         if way.is_default {
             text += &hanging(&head, &format!("the default: {}", place.why));
         } else if way.costs.is_empty() {
-            text += &hanging(&head, "keeps every guarantee");
+            text += &hanging(&head, &keeps(unstated));
         }
         for (number, property) in way.costs.iter().enumerate() {
             let head = if number == 0 {

@@ -414,7 +414,7 @@ fn verdict(report: &Report, clause: &Clause, found: &[&Finding]) -> Markup {
                 li {
                     span.badge.quiet { "open" } " " a href={ "readings.html#" (protocol) "-" (place.name) } { (place.name) } " "
                     span.faint {
-                        @if costly == 0 { "each of its " (place.ways.len()) " ways keeps every guarantee" }
+                        @if costly == 0 { "each of its " (place.ways.len()) " ways " (place.keeps) }
                         @else { (costly) " of its " (place.ways.len()) " ways break a guarantee" }
                     }
                 }
