@@ -1,6 +1,6 @@
 //! Which checks a token has to pass, in which order, and with which codes: 4.1, 4.3, 2.1, 5.3, 5.4, 6.3.
 
-use super::lifetime::{is_late, is_late_with_tolerance};
+use super::lifetime::{is_late, is_late_with_tolerance, is_purged};
 use super::{answers, first_of, issue, max_uses, member, outcome, runs, same_call, with};
 use crate::every::{each_op, every, kept};
 use crate::run::{Judge, Run, Step, Verdict};
@@ -69,7 +69,10 @@ fn faults(
     let scope = "TOKEN_SCOPE_MISMATCH";
     let used = runs(run, number, call) + with(run, number, call, "mark").count();
     [
-        (issue.is_none(), "TOKEN_INVALID"),
+        (
+            issue.is_none() || is_purged(run, number, call),
+            "TOKEN_INVALID",
+        ),
         (late, "TOKEN_EXPIRED"),
         (used > 0, "TOKEN_ALREADY_USED"),
         (is(&|it| !same_call(it, call, "~metadata")), scope),

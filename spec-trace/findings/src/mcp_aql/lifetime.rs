@@ -19,6 +19,10 @@ pub(super) const PASSAGES: &[Judge] = &[
         judge: |run| in_time(run, tolerance),
     },
     Judge {
+        name: "5.1: accepted within the tolerance",
+        judge: accepted_within_the_tolerance,
+    },
+    Judge {
         name: "5.1 sample",
         judge: |run| in_time(run, tolerance_of_the_sample),
     },
@@ -40,11 +44,11 @@ pub(super) const PASSAGES: &[Judge] = &[
     },
     Judge {
         name: "5.5: evicted at its expiry",
-        judge: |run| answers_when_late(run, |it| outcome(it) == "TOKEN_INVALID"),
+        judge: |run| answers_when_late(run, |_, it| outcome(it) == "TOKEN_INVALID"),
     },
     Judge {
         name: "5.5: purged within an hour",
-        judge: |run| answers_when_late(run, |it| outcome(it) == "TOKEN_EXPIRED"),
+        judge: |run| answers_when_late(run, |number, it| as_stored(run, number, it)),
     },
 ];
 
@@ -88,6 +92,11 @@ fn is_past(run: &Run, number: usize, call: &Step, seconds: i64) -> bool {
     expiry.is_some_and(|expiry| call.at > expiry + seconds * 1000)
 }
 
+/// Whether the token of a call is no longer in the store.
+pub(super) fn is_purged(run: &Run, number: usize, call: &Step) -> bool {
+    with(run, number, call, "purge").next().is_some()
+}
+
 /// The tolerance that is in force at a step, in seconds; 30 if none is configured.
 fn tolerance(run: &Run, number: usize) -> i64 {
     let mut configured = run
@@ -105,11 +114,13 @@ fn tolerance_of_the_sample(run: &Run, number: usize) -> i64 {
     }
 }
 
-/// 5.1: a call is told that its token has expired if and only if the expiry and the tolerance are over.
+/// 5.1: a call is told that its token has expired if and only if the expiry and the tolerance are over. What is not in the store is
+/// turned away before (4.3), and 5.1 never sees it.
 fn in_time(run: &Run, tolerance: fn(&Run, usize) -> i64) -> Verdict {
     every(run, |number, it| {
         let late = is_past(run, number, it, tolerance(run, number));
         match it.text("op") {
+            "call" if is_purged(run, number, it) => Verdict::Silent,
             "call" if it.has("token") => kept(late == (outcome(it) == "TOKEN_EXPIRED"), number),
             "perform" => kept(!late, number),
             _ => Verdict::Silent,
@@ -151,11 +162,38 @@ fn on_its_connection(run: &Run) -> Verdict {
     })
 }
 
+/// 5.1: a token that expired within the tolerance is accepted: its call is told neither that it is unknown nor that it has expired.
+fn accepted_within_the_tolerance(run: &Run) -> Verdict {
+    every(run, |number, it| {
+        let within = is_late(run, number, it) && !is_late_with_tolerance(run, number, it);
+        if it.is("op", "call") && within {
+            kept(
+                !["TOKEN_INVALID", "TOKEN_EXPIRED"].contains(&outcome(it)),
+                number,
+            )
+        } else {
+            Verdict::Silent
+        }
+    })
+}
+
+/// 5.5: a call with a token that was purged is told that it is unknown; one with a token that is not is never told so, and once the
+/// tolerance is over that it has expired.
+fn as_stored(run: &Run, number: usize, call: &Step) -> bool {
+    match outcome(call) {
+        "TOKEN_INVALID" => is_purged(run, number, call),
+        "TOKEN_EXPIRED" => {
+            is_late_with_tolerance(run, number, call) && !is_purged(run, number, call)
+        }
+        _ => !is_late_with_tolerance(run, number, call) && !is_purged(run, number, call),
+    }
+}
+
 /// 5.5: what a call gets that comes after the token's expiry.
-fn answers_when_late(run: &Run, right: fn(&Step) -> bool) -> Verdict {
+fn answers_when_late(run: &Run, right: impl Fn(usize, &Step) -> bool) -> Verdict {
     every(run, |number, it| {
         if it.is("op", "call") && is_late(run, number, it) {
-            kept(right(it), number)
+            kept(right(number, it), number)
         } else {
             Verdict::Silent
         }
@@ -245,7 +283,7 @@ fn kept_while_good(run: &Run) -> Verdict {
             ),
             "call" if it.has("token") => {
                 let may = ["TOKEN_INVALID", "TOKEN_EXPIRED"];
-                let purged = with(run, number, it, "purge").next().is_some() || !known;
+                let purged = is_purged(run, number, it) || !known;
                 kept(
                     may.contains(&outcome(it)) && !(purged && it.is("code", may[1])),
                     number,
