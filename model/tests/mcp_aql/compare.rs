@@ -1,12 +1,13 @@
 //! Ways to take a place, each beside the default: the shortest runs that only one of them has.
 
+use countersign_model::compare::{apart, apart_by_each};
 use countersign_model::departures::What;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::rules::Guard;
 use countersign_model::rules::{Guards as _, Rules};
 
 use crate::common::compare::{
-    allowed, assert_each_number_tells, both_ways, by, counting, needs, told,
+    LIMIT, allowed, assert_each_number_tells, both_ways, by, counting, needs, told,
 };
 use crate::common::small;
 
@@ -73,6 +74,39 @@ fn the_codes_that_a_client_is_told_tell_aql_6_3_2() {
             assert_ne!(last.changes, instead.changes, "{difference:?}");
         }
     }
+}
+
+/// AQL-6.4-1: what is audited or not, and how often, differs in the step that is told; what comes instead is of the one from whom the
+/// rule tells it apart.
+#[test]
+fn steps_that_differ_are_told_apart_aql_6_4_1() {
+    let model = small::<McpAqlProtocol>();
+    let guards = Guard::named("AQL-6.4-1").into_iter();
+    let without = model.with(guards.fold(Rules::all(), Rules::without), model.reading);
+    for (leader, other) in [(&model, &without), (&without, &model)] {
+        let first = apart(leader, other, LIMIT, |_| {});
+        let each = apart_by_each(leader, other, &first, LIMIT, |_| {});
+        let each = each.into_iter().map(|(_, compared)| compared);
+        let all: Vec<_> = [first].into_iter().chain(each).collect();
+        assert!(all.len() > 2, "{all:?}");
+        for told in all
+            .iter()
+            .filter_map(|it| it.difference.as_ref().or(it.allowed.as_ref()))
+        {
+            let last = told.steps.last().expect("a step");
+            let instead = told.instead.as_ref().expect("another step");
+            assert_ne!(last.changes, instead.changes, "{told:?}");
+        }
+    }
+}
+
+/// AQL-5.4-1: several uses may be supported, so that whoever refuses them is allowed by both.
+#[test]
+fn several_uses_need_not_be_supported_aql_5_4_1() {
+    let once = counting::<McpAqlProtocol>("uses.most", "1");
+    let [text, once] = both_ways(&small(), &once);
+    assert_eq!([told(&text), told(&once)], [Some((2, true)), None]);
+    assert_eq!(allowed(&once), Some((2, true)));
 }
 
 /// AQL-5.4-1: of a rule left out, a reading and a number, a run is put down to what it needs alone.

@@ -486,7 +486,14 @@ fn each_way_to_take_a_place_tells_what_it_costs() {
     for place in places {
         assert_eq!(
             keys(place),
-            ["name", "clauses", "question", "why", "choices"]
+            [
+                "name",
+                "clauses",
+                "question",
+                "why",
+                "choices",
+                "not_looked_at"
+            ]
         );
         let choices = place["choices"].as_array().expect("a list");
         for (position, choice) in choices.iter().enumerate() {

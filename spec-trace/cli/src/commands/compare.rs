@@ -19,11 +19,14 @@ use countersign_model::departures::Departure;
 use countersign_model::judge::renamed;
 use countersign_model::judged::Limit;
 use countersign_model::numbers::taken;
-use countersign_model::rules::Rules;
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::miette;
 use serde_json::{Value, json};
+
+mod shared;
+
+use shared::{Each, Shared};
 
 use super::clauses::hanging;
 use crate::answer::{Answer, Format, Status};
@@ -53,9 +56,9 @@ does not do of itself is allowed by both. To leave out a rule forbids nothing: w
 a rule that the other leaves out is no longer required there, and allowed by both. Nor need what one
 may ask for be granted. The shortest run is so within the bounds. A rule may carry out several
 clauses: what else goes with the clause that is named is told first, and which guarantees break by
-such rules alone. A vector changes where a
-party of one setting passes the run of the suite, and a party of the other fails it, by the text as
-it stands; or passes as far as it goes, where the model does not take the rest of the run.";
+such rules alone. A vector changes where a party of one setting passes the run of the suite, and a
+party of the other fails it, by the text as it stands; or passes as far as it goes, where the model
+does not take the rest of the run.";
 
 /// The arguments of `countersign compare`.
 #[derive(Clone, Debug, clap::Args)]
@@ -186,22 +189,10 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
     let progress = Progress::counting(&format!("{name}: what breaks"), "settings");
     let steps = <D::Model as Modelled>::LONGEST;
     let broken = at_once([&a, &b], |model| broken_within(model, steps));
-    let by_shared = at_once([(&shared[0], &a), (&shared[1], &b)], |(shared, model)| {
-        shared.breaking(model, steps)
-    });
-    let by_shared: [HashSet<String>; 2] = std::array::from_fn(|side| {
-        let named = &shared[side].named;
-        let all = broken[side].properties.iter();
-        let all = all.filter(|it| {
-            !named
-                .iter()
-                .any(|clause| it.clauses.first() == Some(clause))
-        });
-        let all = all.map(|it| it.name.clone());
-        let stands = by_shared[side].as_ref();
-        all.filter(|name| stands.is_some_and(|it| !it.contains(name)))
-            .collect()
-    });
+    let by_shared = at_once(
+        [(&shared[0], &a, &broken[0]), (&shared[1], &b, &broken[1])],
+        |(shared, model, broken)| shared.breaking(model, broken),
+    );
     drop(progress);
     let (all, changed) = vectors::<D>(&a, &b);
     let status = Status::Holds;
@@ -253,23 +244,11 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             }
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
-            let [lead_a, lead_b] = &leads;
-            let directions = [
-                ("a", "b", only_a, each_a, lead_a, &shared[0]),
-                ("b", "a", only_b, each_b, lead_b, &shared[1]),
-            ];
-            for (letter, other, only, each, lead, shared) in directions {
-                let head = format!("\nAllowed under {letter} and not under {other}");
-                let by = lead.as_ref();
-                let by = by.map_or_else(String::new, |name| format!(", by {name} alone"));
-                let (none, rest) = shared.nearer_without(only, each);
-                if !none.is_empty() {
-                    text += &format!("{head}\n");
-                    text += &each_text::<D::Model>(&head, other, &none);
-                }
-                text += &apart_text(&format!("{head}{by}"), other, only);
-                text += &by_text::<D::Model>(other, only);
-                text += &each_text::<D::Model>(&head, other, &rest);
+            let directions = [("a", "b", only_a, each_a), ("b", "a", only_b, each_b)];
+            for ((names, lead), shared) in directions.into_iter().zip(&leads).zip(&shared) {
+                let (letter, other, only, each) = names;
+                let nearer = shared.nearer_without(only, each);
+                text += &only_text::<D::Model>([letter, other], only, lead.as_deref(), nearer);
             }
             for (letter, other, advised) in [("a", "b", &advice[0]), ("b", "a", &advice[1])] {
                 let advised = advised.as_ref();
@@ -284,152 +263,25 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
     })
 }
 
-/// Of a setting that leaves out clauses: what goes with them, as a rule may carry out several.
-#[derive(Debug, Default)]
-struct Shared {
-    /// The clauses that were named.
-    named: Vec<&'static str>,
-    /// What the rules of these carry out besides.
-    others: BTreeSet<&'static str>,
-    /// Those of the rules that carry out nothing else.
-    alone: Vec<&'static str>,
-    /// The others.
-    shared: Vec<&'static str>,
-}
-
-impl Shared {
-    fn of<T: Modelled>(setting: &Setting, model: &Specification<T>) -> Self {
-        let words = setting.without();
-        let is_named = |clause: &str| {
-            words.iter().any(|word| {
-                let meant = countersign_clauses::meant(word).unwrap_or_default();
-                word == clause || meant.iter().any(|it| it.id.as_str() == clause)
-            })
-        };
-        let mut all = Self::default();
-        let rows = model.rules.left_out().map(|guard| guard.row());
-        // A rule that was named itself is meant with all that it carries out.
-        for row in rows.filter(|row| !words.iter().any(|word| word == row.name)) {
-            let (named, others): (Vec<_>, Vec<_>) =
-                row.clauses.iter().partition(|clause| is_named(clause));
-            if named.is_empty() {
-                continue;
-            }
-            let of = if others.is_empty() {
-                &mut all.alone
-            } else {
-                &mut all.shared
-            };
-            of.push(row.name);
-            all.others.extend(others);
-            for clause in named {
-                if !all.named.contains(&clause) {
-                    all.named.push(clause);
-                }
-            }
-        }
-        all
+/// What only one of two allows, in words: first what was looked for nearer to what was named and not found, then the run that was found
+/// (`lead` is by what, where it is put before a shorter one), then the others.
+fn only_text<T: Modelled>(
+    [letter, other]: [&str; 2],
+    only: &Compared,
+    lead: Option<&str>,
+    (none, rest): (Vec<Each>, Vec<Each>),
+) -> String {
+    let head = format!("\nAllowed under {letter} and not under {other}");
+    let by = lead.map_or_else(String::new, |name| format!(", by {name} alone"));
+    let mut text = String::new();
+    if !none.is_empty() {
+        text += &head;
+        text.push('\n');
+        text += &each_text::<T>(&head, other, &none);
     }
-
-    fn text(&self) -> String {
-        if self.others.is_empty() {
-            return String::new();
-        }
-        let list = |all: &[&str]| match all {
-            [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-            all => all.join(", "),
-        };
-        let mut others: Vec<_> = self.others.iter().copied().collect();
-        others.sort_by_key(|it| it.len());
-        let (others, named, alone) = (list(&others), list(&self.named), list(&self.alone));
-        let carries = match self.alone.as_slice() {
-            [] => format!("no rule of the model carries {named} alone"),
-            [_] => format!("the rule of {named} alone is {alone}"),
-            _ => format!("the rules of {named} alone are {alone}"),
-        };
-        let said = format!("this also leaves out something of {others}: {carries}");
-        hanging("     ", &said)
-    }
-
-    fn json(&self) -> Value {
-        json!({ "clauses": self.others, "rules": self.shared, "alone": self.alone })
-    }
-
-    /// How far a run is from the clauses that were named: not at all where its rule carries out nothing else.
-    fn distance(&self, departure: &Departure) -> usize {
-        let name = &departure.name;
-        if self.alone.contains(name) {
-            return 0;
-        }
-        let chief = departure.clauses.first();
-        let is_chief = chief.is_some_and(|it| self.named.contains(it));
-        if is_chief || !self.shared.contains(name) {
-            1
-        } else {
-            2
-        }
-    }
-
-    /// Puts the runs first that are about the clauses that were named; the name of that by which the first one is, if it is another now.
-    fn order(
-        &self,
-        compared: &mut Compared,
-        each: &mut Vec<(Departure, Compared)>,
-    ) -> Option<String> {
-        if self.others.is_empty() {
-            return None;
-        }
-        each.sort_by_key(|(it, _)| self.distance(it));
-        let freed = compared.allowed.as_ref();
-        let freed = freed.filter(|it| it.is_no_longer_required());
-        let is_freed = compared.difference.is_none();
-        let [own] = compared.difference.as_ref().or(freed)?.needs.as_slice() else {
-            return None;
-        };
-        let own = own.clone();
-        let nearer = |(it, compared): &(Departure, Compared)| {
-            let told = [&compared.difference, &compared.allowed][usize::from(is_freed)];
-            told.is_some() && self.distance(it) < self.distance(&own)
-        };
-        let first = each.iter().position(nearer)?;
-        let (departure, mut nearest) = each.remove(first);
-        if is_freed {
-            std::mem::swap(&mut compared.allowed, &mut nearest.allowed);
-        } else {
-            std::mem::swap(compared, &mut nearest);
-        }
-        each.push((own, nearest));
-        each.sort_by_key(|(it, _)| self.distance(it));
-        (!is_freed).then(|| departure.in_words())
-    }
-
-    /// The searches that are nearer to the clauses that were named than the run that was found, and found nothing; and the rest.
-    fn nearer_without(
-        &self,
-        found: &Compared,
-        each: &[(Departure, Compared)],
-    ) -> (Vec<(Departure, Compared)>, Vec<(Departure, Compared)>) {
-        let needs = found.difference.iter().flat_map(|it| &it.needs);
-        let own = needs.map(|it| self.distance(it)).min().unwrap_or(0);
-        let each = each.iter().cloned();
-        each.partition(|(it, compared)| compared.difference.is_none() && self.distance(it) < own)
-    }
-
-    /// What breaks where only those of the rules are left out that carry out nothing else; nothing is asked where there are no others.
-    fn breaking<T: Modelled>(
-        &self,
-        model: &Specification<T>,
-        steps: usize,
-    ) -> Option<HashSet<String>> {
-        if self.others.is_empty() {
-            return None;
-        }
-        let left_out = model.rules.left_out();
-        let left_out = left_out.filter(|it| !self.shared.contains(&it.row().name));
-        let rules = left_out.fold(Rules::all(), Rules::without);
-        let broken = broken_within(&model.with(rules, model.reading), steps);
-        Some(broken.properties.into_iter().map(|it| it.name).collect())
-    }
+    text += &apart_text(&format!("{head}{by}"), other, only);
+    text += &by_text::<T>(other, only);
+    text + &each_text::<T>(&head, other, &rest)
 }
 
 /// The models of the two settings, within the same bounds where neither names any: such as show what is left out.

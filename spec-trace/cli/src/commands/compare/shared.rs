@@ -1,0 +1,166 @@
+//! What goes with a clause that is left out: a rule may carry out several.
+
+use std::collections::{BTreeSet, HashSet};
+
+use countersign_model::ablation::{Broken, broken_within};
+use countersign_model::checker::PropertyVerdict;
+use countersign_model::compare::Compared;
+use countersign_model::departures::Departure;
+use countersign_model::rules::Rules;
+use countersign_model::specification::{Modelled, Specification};
+use countersign_model::table::Tabled;
+use serde_json::{Value, json};
+
+use super::hanging;
+use crate::arguments::Setting;
+
+/// One thing in which two settings differ, and what it came to by itself.
+pub(super) type Each = (Departure, Compared);
+
+/// Of a setting that leaves out clauses: what goes with them, as a rule may carry out several.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// The clauses that were named.
+    named: Vec<&'static str>,
+    /// What the rules of these carry out besides.
+    others: BTreeSet<&'static str>,
+    /// Those of the rules that carry out nothing else.
+    alone: Vec<&'static str>,
+    /// The others.
+    more: Vec<&'static str>,
+}
+
+impl Shared {
+    /// What goes with what this setting leaves out; a rule that was named itself is meant with all that it carries out.
+    pub(super) fn of<T: Modelled>(setting: &Setting, model: &Specification<T>) -> Self {
+        let words = setting.without();
+        let is_named = |clause: &str| {
+            words.iter().any(|word| {
+                let meant = countersign_clauses::meant(word).unwrap_or_default();
+                word == clause || meant.iter().any(|it| it.id.as_str() == clause)
+            })
+        };
+        let mut all = Self::default();
+        let rows = model.rules.left_out().map(Tabled::row);
+        for row in rows.filter(|row| !words.iter().any(|word| word == row.name)) {
+            let (named, others): (Vec<_>, Vec<_>) =
+                row.clauses.iter().partition(|clause| is_named(clause));
+            if named.is_empty() {
+                continue;
+            }
+            let of = if others.is_empty() {
+                &mut all.alone
+            } else {
+                &mut all.more
+            };
+            of.push(row.name);
+            all.others.extend(others);
+            for clause in named {
+                if !all.named.contains(&clause) {
+                    all.named.push(clause);
+                }
+            }
+        }
+        all
+    }
+
+    /// As a line below the setting; nothing where nothing goes with it.
+    pub(super) fn text(&self) -> String {
+        if self.others.is_empty() {
+            return String::new();
+        }
+        let list = |all: &[&str]| match all {
+            [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+            all => all.join(", "),
+        };
+        let mut others: Vec<_> = self.others.iter().copied().collect();
+        others.sort_by_key(|it| it.len());
+        let (others, named, alone) = (list(&others), list(&self.named), list(&self.alone));
+        let carries = match self.alone.as_slice() {
+            [] => format!("no rule of the model carries {named} alone"),
+            [_] => format!("the rule of {named} alone is {alone}"),
+            _ => format!("the rules of {named} alone are {alone}"),
+        };
+        let said = format!("this also leaves out something of {others}: {carries}");
+        hanging("     ", &said)
+    }
+
+    /// The clauses, the rules by which they go, and those that carry out nothing else.
+    pub(super) fn json(&self) -> Value {
+        json!({ "clauses": self.others, "rules": self.more, "alone": self.alone })
+    }
+
+    /// How far a run is from the clauses that were named: not at all where its rule carries out nothing else.
+    fn distance(&self, departure: &Departure) -> usize {
+        let name = &departure.name;
+        if self.alone.contains(name) {
+            return 0;
+        }
+        let chief = departure.clauses.first();
+        let is_chief = chief.is_some_and(|it| self.named.contains(it));
+        if is_chief || !self.more.contains(name) {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// Puts the runs first that are about the clauses that were named; the name of that by which the first one is, if it is another now.
+    pub(super) fn order(&self, compared: &mut Compared, each: &mut Vec<Each>) -> Option<String> {
+        if self.others.is_empty() {
+            return None;
+        }
+        each.sort_by_key(|(it, _)| self.distance(it));
+        let freed = compared.allowed.as_ref();
+        let freed = freed.filter(|it| it.is_no_longer_required());
+        let is_freed = compared.difference.is_none();
+        let [own] = compared.difference.as_ref().or(freed)?.needs.as_slice() else {
+            return None;
+        };
+        let own = own.clone();
+        let nearer = |(it, compared): &Each| {
+            let told = [&compared.difference, &compared.allowed][usize::from(is_freed)];
+            told.is_some() && self.distance(it) < self.distance(&own)
+        };
+        let first = each.iter().position(nearer)?;
+        let (departure, mut nearest) = each.remove(first);
+        if is_freed {
+            std::mem::swap(&mut compared.allowed, &mut nearest.allowed);
+        } else {
+            std::mem::swap(compared, &mut nearest);
+        }
+        each.push((own, nearest));
+        each.sort_by_key(|(it, _)| self.distance(it));
+        (!is_freed).then(|| departure.in_words())
+    }
+
+    /// The searches that are nearer to the clauses that were named than the run that was found, and found nothing; and the rest.
+    pub(super) fn nearer_without(&self, found: &Compared, each: &[Each]) -> (Vec<Each>, Vec<Each>) {
+        let needs = found.difference.iter().flat_map(|it| &it.needs);
+        let own = needs.map(|it| self.distance(it)).min().unwrap_or(0);
+        let each = each.iter().cloned();
+        each.partition(|(it, compared)| compared.difference.is_none() && self.distance(it) < own)
+    }
+
+    /// Of what breaks, by its name, what does not where only those of the rules are left out that carry out nothing else; but for what
+    /// states a clause that was named.
+    pub(super) fn breaking<T: Modelled>(
+        &self,
+        model: &Specification<T>,
+        broken: &Broken,
+    ) -> HashSet<String> {
+        if self.others.is_empty() {
+            return HashSet::new();
+        }
+        let left_out = model.rules.left_out();
+        let left_out = left_out.filter(|it| !self.more.contains(&it.row().name));
+        let rules = left_out.fold(Rules::all(), Rules::without);
+        let alone = broken_within(&model.with(rules, model.reading), T::LONGEST);
+        let is_other = |it: &&PropertyVerdict| {
+            let is_named = it.clauses.first().is_some_and(|it| self.named.contains(it));
+            !is_named && !alone.properties.iter().any(|other| other.name == it.name)
+        };
+        let others = broken.properties.iter().filter(is_other);
+        others.map(|it| it.name.clone()).collect()
+    }
+}
