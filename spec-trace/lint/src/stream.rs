@@ -18,7 +18,7 @@ use super::record::fields::is_identifier;
 use super::record::{Decision, Ending, Event, EventKind, Numbered, Record};
 use super::reply::{Answer, Content, Reply};
 use super::report::{LintReport, NotJudged, Verdict, with_consequences};
-use super::rules::Weight;
+use super::rules::{self, Weight};
 use session::{OpenSession, Owed};
 use sessions::{Session, Sessions};
 use shared::Shared;
@@ -45,6 +45,8 @@ pub struct Linter {
     sessions: Sessions,
     /// How many of them are kept.
     kept: usize,
+    /// That of the last event.
+    last: Option<usize>,
     tokens: Tokens,
     /// The tokens that sessions which nobody asks about gave out.
     elsewhere: Seen,
@@ -107,9 +109,7 @@ impl Linter {
         self.records += 1;
         let told = (finding.line, finding.clause);
         if self.shared.notes.add_unreadable(finding) {
-            for notes in self.shared.all_notes() {
-                notes.unreadable = Some(told);
-            }
+            self.shared.may_be_missed(told.0, told.1);
         }
     }
 
@@ -193,6 +193,7 @@ impl Linter {
             settings,
             sessions,
             kept,
+            last,
             tokens,
             // Of sessions that are not judged.
             elsewhere: _,
@@ -209,6 +210,7 @@ impl Linter {
         let tokens: BTreeSet<_> = tokens.map(|(token, it)| (token, sessions.id(it))).collect();
         let mut memory = Memory::default();
         memory.value(&(settings, replies_seen, tokens, kept));
+        memory.value(&last.map(|it| sessions.id(it)));
         memory.line(*extended);
         memory.line(*stray);
         shared.remember(&mut memory);
@@ -233,6 +235,7 @@ impl Linter {
         if entry == Entry::First {
             self.misnamed(event, number);
         }
+        self.last = Some(number);
         let (extended, stray) = (self.extended, self.stray);
         let Session::Kept(open) = &mut self.sessions[number] else {
             return;
@@ -374,10 +377,8 @@ impl Linter {
         may_be_missed: Option<(u64, &'static str)>,
     ) {
         self.records += 1;
-        if may_be_missed.is_some() {
-            for notes in self.shared.all_notes() {
-                notes.unreadable = may_be_missed;
-            }
+        if let Some((line, clause)) = may_be_missed {
+            self.shared.may_be_missed(line, clause);
         }
         let known = session.and_then(|id| self.sessions.number(id));
         let meant = match (known, session) {
@@ -392,18 +393,14 @@ impl Linter {
         }
     }
 
-    /// The session that is open besides that one, where it is the only one.
+    /// The session of the last event, where no other is open but that one.
     fn only_open(&self, besides: Option<usize>) -> Option<usize> {
-        if self.kept > 1 + usize::from(besides.is_some()) {
-            return None;
+        let is_only = self.kept == 1 + usize::from(besides.is_some());
+        let last = self.last.filter(|it| is_only && Some(*it) != besides)?;
+        match &self.sessions[last] {
+            Session::Kept(open) => (open.lifecycle == Lifecycle::Active).then_some(last),
+            Session::Over(_) => None,
         }
-        let all = self.sessions.in_order().into_iter();
-        let is_open = |number: &usize| match &self.sessions[*number] {
-            Session::Kept(open) => open.lifecycle == Lifecycle::Active,
-            Session::Over(_) => false,
-        };
-        let mut open = all.filter(|it| Some(*it) != besides).filter(is_open);
-        open.next()
     }
 
     /// AAEP-EV-2: an event that begins a session under an id of the wrong form may have the number that is due in the only other one.
@@ -417,6 +414,8 @@ impl Linter {
             && let Session::Kept(open) = &mut self.sessions[other]
         {
             open.sequence.pass_over(event.producer, sequence);
+            self.shared
+                .may_be_missed(event.place.line, rules::IDENTIFIER.clause);
         }
     }
 

@@ -251,6 +251,13 @@ impl Shared {
         self.disclosure.finish(&mut self.recorded);
     }
 
+    /// What is missing behind this line may have stood there, but for a fault of this clause.
+    pub(super) fn may_be_missed(&mut self, line: u64, clause: &'static str) {
+        for notes in self.all_notes() {
+            notes.unreadable = Some((line, clause));
+        }
+    }
+
     pub(super) fn set_gap_of(&mut self, sequence: &Sequence) {
         let gap = sequence.gap();
         for notes in self.all_notes() {
