@@ -1,6 +1,6 @@
 //! How often a token is good, and what is remembered of that: 1.2, 5.2, 5.4, 5.5, 6.1, 7.3.
 
-use super::lifetime::{is_late_with_tolerance, is_purged};
+use super::lifetime::{is_late_with_tolerance, is_purged, is_raised};
 use super::{answers, first_of, issue, max_uses, outcome, runs, same_call, with};
 use crate::every::{each, every, kept, together};
 use crate::run::{Judge, Run, Step, Verdict};
@@ -225,6 +225,7 @@ fn counted(run: &Run) -> Verdict {
         first_of(&[
             (issue.is_none(), "TOKEN_INVALID"),
             (used_up, "TOKEN_ALREADY_USED"),
+            (is_raised(run, number, call), "TOKEN_SCOPE_MISMATCH"),
         ])
     });
     together([lacking, told])
