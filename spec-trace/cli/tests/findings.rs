@@ -100,7 +100,7 @@ fn it_is_said_of_each_finding_whether_tests_execute_what_shows_it() {
     let explained = countersign(&["findings", "AAEP-F13"]);
     assert!(explained.contains("6.4: step 4 is wrong"), "{explained}");
     assert!(
-        explained.contains("a-decision-stays, as 6.3.5 wants it: broken"),
+        explained.contains("guarantee a-decision-stays (6.3.5): broken by step 5"),
         "{explained}"
     );
 }

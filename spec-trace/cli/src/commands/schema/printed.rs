@@ -219,6 +219,9 @@ struct Finding {
     shown_by: ShownBy,
     sections: Vec<String>,
     clauses: Vec<String>,
+    /// What it takes from the wire facts, and what the documents say without them; absent where it rests on the documents alone.
+    #[serde(default)]
+    facts: Option<String>,
     wrong: String,
     witness: Witness,
     /// The ways in which the text can be taken.
@@ -383,6 +386,8 @@ struct Reading {
 struct Choice {
     name: String,
     default: bool,
+    /// What it means, and where it is not the default, from which words of the text it can be defended.
+    gloss: String,
     keeps_all: bool,
     breaks: Vec<Broken>,
 }
