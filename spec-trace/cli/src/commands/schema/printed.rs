@@ -230,6 +230,9 @@ struct Finding {
     /// What the mended wording wants, in at most 60 characters.
     wants: String,
     modelled: String,
+    /// Findings whose mended wording calls a case of it wrong that its own calls right; absent where there are none.
+    #[serde(default)]
+    clashes: Vec<String>,
     /// Whether a test executes what shows it.
     executed: bool,
 }
