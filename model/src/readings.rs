@@ -26,6 +26,8 @@ pub struct Place<R: 'static> {
 pub struct Choice<R> {
     /// Its value, as on the command line.
     pub value: &'static str,
+    /// What it means, and where it is not the default, from which words of the text it can be defended.
+    pub gloss: &'static str,
     /// Makes the choice.
     pub set: fn(&mut R),
 }

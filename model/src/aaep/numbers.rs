@@ -74,6 +74,7 @@ macro_rules! row {
             what: concat!("the default decision of ", $what),
             value: Value::Word(&[$(Choice {
                 value: DefaultRule::$word.name(),
+                gloss: DefaultRule::$word.means(),
                 set: |reading: &mut Reading| reading.numbers.$field[$risk] = DefaultRule::$word,
             }),+]),
         }
@@ -87,6 +88,15 @@ impl DefaultRule {
             Self::MustReject => "must-reject",
             Self::ShouldReject => "should-reject",
             Self::Either => "either",
+        }
+    }
+
+    /// The same in words.
+    const fn means(self) -> &'static str {
+        match self {
+            Self::MustReject => "It is reject.",
+            Self::ShouldReject => "It should be reject, and may be accept.",
+            Self::Either => "It is either.",
         }
     }
 }
@@ -159,14 +169,17 @@ pub static NUMBERS: [numbers::Number<Reading>; 23] = [
         value: Value::Word(&[
             Choice {
                 value: "accept-or-reject",
+                gloss: "Either.",
                 set: |reading| reading.numbers.unlisted = Unlisted::AcceptOrReject,
             },
             Choice {
                 value: "accept",
+                gloss: "Accept alone.",
                 set: |reading| reading.numbers.unlisted = Unlisted::Accept,
             },
             Choice {
                 value: "reject",
+                gloss: "Reject alone.",
                 set: |reading| reading.numbers.unlisted = Unlisted::Reject,
             },
         ]),

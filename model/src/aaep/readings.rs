@@ -274,10 +274,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "by-arrival",
+                gloss: "A reply that arrives once its deadline has passed is late, whatever it claims.",
                 set: |reading| reading.late_reply = LateReply::ByArrival,
             },
             Choice {
                 value: "by-claim",
+                gloss: "The claimed time alone decides, as check 4 of 6.3.4 words it, as long as the default has not been applied.",
                 set: |reading| reading.late_reply = LateReply::ByClaim,
             },
         ],
@@ -292,10 +294,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "strict",
+                gloss: "The claimed time lies before the deadline.",
                 set: |reading| reading.deadline_boundary = DeadlineBoundary::Strict,
             },
             Choice {
                 value: "inclusive",
+                gloss: "The claimed time lies no later than the deadline: 6.4 has the time elapse first, and at its last instant it has not.",
                 set: |reading| reading.deadline_boundary = DeadlineBoundary::Inclusive,
             },
         ],
@@ -310,10 +314,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "none",
+                gloss: "No claimed time is too early.",
                 set: |reading| reading.reply_lower_bound = ReplyLowerBound::None,
             },
             Choice {
                 value: "not-before-asked",
+                gloss: "A decision that was made before the question is none on it: 6.3.1 has the timestamp be that of the decision, and 6.9 counts it among what stops replays.",
                 set: |reading| reading.reply_lower_bound = ReplyLowerBound::NotBeforeAsked,
             },
         ],
@@ -328,14 +334,17 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "none",
+                gloss: "What claims to be later than the deadline fails check 4.",
                 set: |reading| reading.clock_tolerance = ClockTolerance::None,
             },
             Choice {
                 value: "one-tick",
+                gloss: "A claim of less than a second past the deadline passes, for the clock of the sender may be ahead; no word of 6.3.4 has a tolerance.",
                 set: |reading| reading.clock_tolerance = ClockTolerance::OneTick,
             },
             Choice {
                 value: "any",
+                gloss: "Whatever arrives in time passes: 6.4 asks whether a reply has arrived, and the schema whether it arrives within the time.",
                 set: |reading| reading.clock_tolerance = ClockTolerance::Any,
             },
         ],
@@ -356,10 +365,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "own",
+                gloss: "A reply counts on the subscription of its sender alone.",
                 set: |reading| reading.sender_binding = SenderBinding::Own,
             },
             Choice {
                 value: "named",
+                gloss: "A reply counts on any active subscription that it names: 6.6 has the producer not know from whom it comes, and honour any valid token.",
                 set: |reading| reading.sender_binding = SenderBinding::Named,
             },
         ],
@@ -374,10 +385,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "yes",
+                gloss: "An applied default uses the token up, as a reply does.",
                 set: |reading| reading.timeout_uses_token = TimeoutUsesToken::Yes,
             },
             Choice {
                 value: "no",
+                gloss: "Only a reply uses the token up: 6.3.4 and 6.3.5 speak of consuming it by replies alone.",
                 set: |reading| reading.timeout_uses_token = TimeoutUsesToken::No,
             },
         ],
@@ -392,10 +405,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "yes",
+                gloss: "A cancelled question blocks nothing any more and has no default.",
                 set: |reading| reading.cancellation_releases = CancellationReleases::Yes,
             },
             Choice {
                 value: "no",
+                gloss: "Block and default last until the timeout: 6.1 has a block released by reply or timeout alone, and 6.4 has no exception.",
                 set: |reading| reading.cancellation_releases = CancellationReleases::No,
             },
         ],
@@ -410,10 +425,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "all",
+                gloss: "Every end of a session cancels what is pending.",
                 set: |reading| reading.session_end_cancels = SessionEndCancels::All,
             },
             Choice {
                 value: "cancelled-only",
+                gloss: "Only session.cancelled does: 6.8 names no other end.",
                 set: |reading| reading.session_end_cancels = SessionEndCancels::CancelledOnly,
             },
         ],
@@ -428,14 +445,17 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "reject-only",
+                gloss: "A default of reject applies at the closing, one of accept at its time.",
                 set: |reading| reading.early_default_on_close = EarlyDefaultOnClose::RejectOnly,
             },
             Choice {
                 value: "as-default",
+                gloss: "Either default applies at the closing, as the wire facts have it (AAEP-EV-11); no document says so.",
                 set: |reading| reading.early_default_on_close = EarlyDefaultOnClose::AsDefault,
             },
             Choice {
                 value: "never",
+                gloss: "Every default waits for its time, as 6.1 and 6.4 word it; what that breaks is of the wire facts (AAEP-EV-11) and of no document.",
                 set: |reading| reading.early_default_on_close = EarlyDefaultOnClose::Never,
             },
         ],
@@ -450,10 +470,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "permitted",
+                gloss: "A late duplicate may be answered with a notice.",
                 set: |reading| reading.courtesy_notice = CourtesyNotice::Permitted,
             },
             Choice {
                 value: "forbidden",
+                gloss: "It may not: 6.3.4 forbids to tell the sender which check has failed, and the notice tells that it was check 3.",
                 set: |reading| reading.courtesy_notice = CourtesyNotice::Forbidden,
             },
         ],
@@ -468,10 +490,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "asked",
+                gloss: "Every subscription gets the question, and the default waits for its time.",
                 set: |reading| reading.incapable_subscriptions = IncapableSubscriptions::Asked,
             },
             Choice {
                 value: "withheld",
+                gloss: "One that cannot reply gets no question, and where there is no other the default applies at once: 6.7 asks those whose capabilities permit, and the wire facts say so outright (AAEP-EV-16).",
                 set: |reading| reading.incapable_subscriptions = IncapableSubscriptions::Withheld,
             },
         ],
@@ -486,10 +510,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "leaves-with-each",
+                gloss: "Each resolution leaves awaiting_input, and it is entered again for what is open.",
                 set: |reading| reading.state_while_asked = StateWhileAsked::LeavesWithEach,
             },
             Choice {
                 value: "leaves-with-last",
+                gloss: "The state stays until the last question is resolved: A.2 has it be that in which the producer waits for a reply.",
                 set: |reading| reading.state_while_asked = StateWhileAsked::LeavesWithLast,
             },
         ],
@@ -504,12 +530,14 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "does-not-run",
+                gloss: "The end of the session drops what has not begun.",
                 set: |reading| {
                     reading.accepted_then_cancelled = AcceptedThenCancelled::DoesNotRun;
                 },
             },
             Choice {
                 value: "runs",
+                gloss: "What was accepted runs: A.4 owes it, and 6.8 cancels only what is pending.",
                 set: |reading| reading.accepted_then_cancelled = AcceptedThenCancelled::Runs,
             },
         ],
@@ -524,10 +552,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "first",
+                gloss: "An event withdraws the questions before the terminal one.",
                 set: |reading| reading.session_end_tells = SessionEndTells::First,
             },
             Choice {
                 value: "by-itself",
+                gloss: "The terminal event withdraws them by itself, as 6.8 says of session.cancelled.",
                 set: |reading| reading.session_end_tells = SessionEndTells::ByItself,
             },
         ],
@@ -548,20 +578,24 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "unless-cancelled",
+                gloss: "What is open is completed, unless the session is cancelled.",
                 set: |reading| {
                     reading.session_end_completes = SessionEndCompletes::UnlessCancelled;
                 },
             },
             Choice {
                 value: "only-completed",
+                gloss: "Only session.completed waits for it: A.7.2 lets an error, too, come after any event.",
                 set: |reading| reading.session_end_completes = SessionEndCompletes::OnlyCompleted,
             },
             Choice {
                 value: "always",
+                gloss: "Every end waits for it: A.3 and A.6 want a completion of each and make no exception.",
                 set: |reading| reading.session_end_completes = SessionEndCompletes::Always,
             },
             Choice {
                 value: "never",
+                gloss: "No end waits for it: A.7.2 lets all three come after any event. A.3 and A.6 speak against it, and no guarantee does, for nothing runs by it.",
                 set: |reading| reading.session_end_completes = SessionEndCompletes::Never,
             },
         ],
@@ -576,10 +610,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "as-asked",
+                gloss: "It runs with the arguments that were asked about.",
                 set: |reading| reading.action_binding = ActionBinding::AsAsked,
             },
             Choice {
                 value: "as-current",
+                gloss: "It runs with those that it has by then: the question holds a text, the reply a token, and neither the arguments.",
                 set: |reading| reading.action_binding = ActionBinding::AsCurrent,
             },
         ],
@@ -594,10 +630,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "any",
+                gloss: "Any string, boolean or number fits.",
                 set: |reading| reading.kinds_absent = KindsAbsent::Any,
             },
             Choice {
                 value: "freetext",
+                gloss: "A string fits, as free text: it is the first kind of 6.5.2 and the one that needs nothing else; no word says what holds without a list.",
                 set: |reading| reading.kinds_absent = KindsAbsent::Freetext,
             },
         ],
@@ -612,10 +650,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "free",
+                gloss: "Any string fits, as free text.",
                 set: |reading| reading.choices_beside_freetext = ChoicesBesideFreetext::Free,
             },
             Choice {
                 value: "bound",
+                gloss: "Only a choice fits: 6.5.5 has the response be one of the choices wherever multiple_choice is among the kinds.",
                 set: |reading| reading.choices_beside_freetext = ChoicesBesideFreetext::Bound,
             },
         ],
@@ -630,10 +670,12 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "nobody",
+                gloss: "The question is over at its timeout, without an answer.",
                 set: |reading| reading.default_response_absent = DefaultResponseAbsent::Nobody,
             },
             Choice {
                 value: "waits",
+                gloss: "It waits on: A.5 applies a default where one is set, and 6.1 lets nothing go on before a resolution. What that breaks at the closing of a subscription is of the wire facts (AAEP-EV-11).",
                 set: |reading| reading.default_response_absent = DefaultResponseAbsent::Waits,
             },
         ],

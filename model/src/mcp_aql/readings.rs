@@ -179,10 +179,12 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "table",
+                gloss: "The checks in the order in which 4.1 lists them.",
                 set: |reading| reading.check_order = CheckOrder::Table,
             },
             Choice {
                 value: "sample",
+                gloss: "The checks in the order of the sample of 4.3: operation and parameters before expiry and use.",
                 set: |reading| reading.check_order = CheckOrder::Sample,
             },
         ],
@@ -197,14 +199,17 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "configured",
+                gloss: "The operator chooses: a code for each check, or one for all.",
                 set: |reading| reading.oracle = OracleModes::Configured,
             },
             Choice {
                 value: "codes",
+                gloss: "A code for each check: 4.1 gives each its own, and 7.1 makes the appropriate one a MUST.",
                 set: |reading| reading.oracle = OracleModes::Codes,
             },
             Choice {
                 value: "uniform",
+                gloss: "One code for all: 6.3 would not have an unknown token told from an invalid one.",
                 set: |reading| reading.oracle = OracleModes::Uniform,
             },
         ],
@@ -219,10 +224,12 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "in-session",
+                gloss: "Several uses in a session alone.",
                 set: |reading| reading.multi_use = MultiUse::InSession,
             },
             Choice {
                 value: "anywhere",
+                gloss: "Several uses anywhere: 5.2 allows them for batches with equal parameters, too, and 7.3 repeats it.",
                 set: |reading| reading.multi_use = MultiUse::Anywhere,
             },
         ],
@@ -237,10 +244,12 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "multi-use",
+                gloss: "A token for several uses is bound to the session.",
                 set: |reading| reading.session_binding = SessionBinding::MultiUse,
             },
             Choice {
                 value: "always",
+                gloss: "Every token is: 6.1 has the binding to a session as a protection besides, and 5.4 counts one use where nothing is said.",
                 set: |reading| reading.session_binding = SessionBinding::Always,
             },
         ],
@@ -255,10 +264,12 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "either",
+                gloss: "The name may come again, or stand for what has ended.",
                 set: |reading| reading.ended_session = EndedSession::Either,
             },
             Choice {
                 value: "stays-ended",
+                gloss: "A session that has ended binds no token any more: 5.4 voids its tokens with its connection and names no return.",
                 set: |reading| reading.ended_session = EndedSession::StaysEnded,
             },
         ],
@@ -273,10 +284,12 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "goes-on",
+                gloss: "The connections last, for others hold them.",
                 set: |reading| reading.restarted_session = RestartedSession::GoesOn,
             },
             Choice {
                 value: "ends",
+                gloss: "They have ended with the process: 5.4 ends a session with the MCP connection, which a process holds.",
                 set: |reading| reading.restarted_session = RestartedSession::Ends,
             },
         ],
@@ -291,10 +304,12 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "kept",
+                gloss: "The gatekeeper keeps what a token stands for.",
                 set: |reading| reading.token_storage = TokenStorage::Kept,
             },
             Choice {
                 value: "signed",
+                gloss: "The token holds it, signed: 6.2 names that as the alternative, and 7.3 allows it.",
                 set: |reading| reading.token_storage = TokenStorage::Signed,
             },
         ],
@@ -309,10 +324,12 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "checked",
+                gloss: "A token of a lower rating does not admit the call.",
                 set: |reading| reading.rating_at_redemption = RatingAtRedemption::Checked,
             },
             Choice {
                 value: "not-checked",
+                gloss: "It does: the checks of 4.1 are all that there are, and none of them looks at the rating.",
                 set: |reading| reading.rating_at_redemption = RatingAtRedemption::NotChecked,
             },
         ],
@@ -327,14 +344,17 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "either",
+                gloss: "A token that is over is answered as expired or as unknown, each time anew: 5.5 has it purged at some time within an hour.",
                 set: |reading| reading.purge_code = PurgeCode::Either,
             },
             Choice {
                 value: "unknown",
+                gloss: "It is expired as long as it is stored, and unknown from its purge on (4.1), an hour after its tolerance at the latest (5.5). No one can see a purge, so that only an hour tells this from `either`, and no bounds go so far.",
                 set: |reading| reading.purge_code = PurgeCode::Unknown,
             },
             Choice {
                 value: "remembered",
+                gloss: "It is always answered as expired: that it is purged within an hour is a SHOULD (5.5).",
                 set: |reading| reading.purge_code = PurgeCode::Remembered,
             },
         ],
@@ -349,10 +369,12 @@ pub static PLACES: [Place; 10] = [
         choices: &[
             Choice {
                 value: "invalid",
+                gloss: "A revoked token is answered as one that never was.",
                 set: |reading| reading.revoked_code = Code::Invalid,
             },
             Choice {
                 value: "already-used",
+                gloss: "It is answered as one that was used: it is in the store, so that the first row of 4.1 does not fit it, and of the others this one comes nearest.",
                 set: |reading| reading.revoked_code = Code::AlreadyUsed,
             },
         ],

@@ -95,10 +95,12 @@ pub static PLACES: [Place; 5] = [
         choices: &[
             Choice {
                 value: "pends",
+                gloss: "It pends like any other.",
                 set: |reading| reading.read_effect = ReadEffect::Pends,
             },
             Choice {
                 value: "runs",
+                gloss: "It runs at once: the contract is for destructive, write and external effects above all.",
                 set: |reading| reading.read_effect = ReadEffect::Runs,
             },
         ],
@@ -113,10 +115,12 @@ pub static PLACES: [Place; 5] = [
         choices: &[
             Choice {
                 value: "at",
+                gloss: "It has expired at that instant.",
                 set: |reading| reading.expiry_boundary = ExpiryBoundary::At,
             },
             Choice {
                 value: "after",
+                gloss: "It expires after that instant, which is the last at which it may be decided; the text has no more than the word expiry.",
                 set: |reading| reading.expiry_boundary = ExpiryBoundary::After,
             },
         ],
@@ -131,14 +135,17 @@ pub static PLACES: [Place; 5] = [
         choices: &[
             Choice {
                 value: "never",
+                gloss: "It stays open until it is decided or cancelled.",
                 set: |reading| reading.expiry_absent = ExpiryAbsent::Never,
             },
             Choice {
                 value: "after",
+                gloss: "It expires after a time that the host has set for all: the shape has an expiry in every record, and the criterion on expired actions counts on one.",
                 set: |reading| reading.expiry_absent = ExpiryAbsent::After,
             },
             Choice {
                 value: "refused",
+                gloss: "It is not proposed: the shape lists the expiry with what a record holds.",
                 set: |reading| reading.expiry_absent = ExpiryAbsent::Refused,
             },
         ],
@@ -153,10 +160,12 @@ pub static PLACES: [Place; 5] = [
         choices: &[
             Choice {
                 value: "anyone",
+                gloss: "Whoever is authenticated may decide.",
                 set: |reading| reading.deciders_absent = DecidersAbsent::Anyone,
             },
             Choice {
                 value: "nobody",
+                gloss: "Nobody may: a decision is that of the user, and none is named.",
                 set: |reading| reading.deciders_absent = DecidersAbsent::Nobody,
             },
         ],
@@ -171,10 +180,12 @@ pub static PLACES: [Place; 5] = [
         choices: &[
             Choice {
                 value: "as-declared",
+                gloss: "It is told to be in doubt, unless its record lets it run twice.",
                 set: |reading| reading.in_doubt = InDoubt::AsDeclared,
             },
             Choice {
                 value: "runs-again",
+                gloss: "It runs again: on an allow the loop is to execute the call, and nobody knows that it has.",
                 set: |reading| reading.in_doubt = InDoubt::RunsAgain,
             },
         ],

@@ -498,6 +498,8 @@ fn each_way_to_take_a_place_tells_what_it_costs() {
         let choices = place["choices"].as_array().expect("a list");
         for (position, choice) in choices.iter().enumerate() {
             assert_eq!(choice["default"], position == 0);
+            let gloss = choice["gloss"].as_str();
+            assert!(gloss.is_some_and(|it| it.ends_with('.')), "{choice}");
             let breaks = choice["breaks"].as_array().expect("a list");
             assert!(position > 0 || breaks.is_empty(), "{choice}");
             let runs = breaks.iter().map(|broken| broken["steps"].as_array());

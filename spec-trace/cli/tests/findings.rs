@@ -100,9 +100,19 @@ fn it_is_said_of_each_finding_whether_tests_execute_what_shows_it() {
     let explained = countersign(&["findings", "AAEP-F13"]);
     assert!(explained.contains("6.4: step 4 is wrong"), "{explained}");
     assert!(
-        explained.contains("a-decision-stays, as 6.3.5 wants it: broken"),
+        explained.contains("guarantee a-decision-stays (6.3.5): broken by step 4"),
         "{explained}"
     );
+    // One section, kept by its letter and broken in what it is there for.
+    let explained = countersign(&["findings", "AAEP-F24"]);
+    let kept = explained.contains("passage 6.1: nothing is wrong");
+    let broken = explained.contains("guarantee nothing-unapproved-runs (6.1): broken by step");
+    assert!(kept && broken, "{explained}");
+    let legend = "in no message: ~asks: the action that the question is about";
+    assert!(countersign(&["findings", "AAEP-F25"]).contains(legend));
+    let facts = "What it takes from the wire facts";
+    assert!(countersign(&["findings", "AAEP-F30"]).contains(facts));
+    assert!(!countersign(&["findings", "AAEP-F25"]).contains(facts));
 }
 
 /// The clauses by which a vector requires or forbids something.

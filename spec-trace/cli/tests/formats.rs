@@ -143,7 +143,7 @@ fn bash_completes_commands_and_formats() {
         ),
         (
             "countersign findings AQL-F2",
-            "AQL-F2 AQL-F20 AQL-F21 AQL-F22 AQL-F23 AQL-F24 AQL-F25",
+            "AQL-F2 AQL-F20 AQL-F21 AQL-F22 AQL-F23 AQL-F24 AQL-F25 AQL-F26",
         ),
         ("countersign findings PA-E", "PA-E1 PA-E2 PA-E3"),
         ("countersign show --finding PA-F16", "PA-F16"),

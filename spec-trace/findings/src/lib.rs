@@ -15,11 +15,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub mod aaep;
+mod details;
 mod every;
 pub mod mcp_aql;
 pub mod pending_action;
 pub mod run;
 pub mod together;
+
+/// What the wire facts are, for whoever reads a finding that rests on them.
+pub const WIRE_FACTS: &str = "The wire facts are the clauses AAEP-EV-1 to AAEP-EV-16: what chapters 3, 4, 5 and 8 and appendix B \
+                              put on the wire, which the documents cite and do not hold, in words of this project.";
+
+/// The section of a finding that rests on them.
+pub const WIRE_FACTS_SECTION: &str = "wire facts";
+
+/// By what a claim is a finding, and by what it is refuted.
+pub const MEASURE: &str = "\
+Appendix A yields to chapter 4 by its own words, and to no other chapter: where a party that keeps
+to chapter 6 breaks a MUST of the appendix, that is a finding. The wire facts (AAEP-EV-1 to
+AAEP-EV-16: what the chapters that the documents cite and do not hold put on the wire) are no
+document: they refute nothing, and a finding that needs them says so. A claim is refuted by a
+passage alone.";
 
 /// What goes wrong where a finding is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -71,6 +87,9 @@ pub struct Finding {
     pub sections: Vec<String>,
     /// The clauses that it concerns.
     pub clauses: Vec<ClauseId>,
+    /// Where it rests on the wire facts ([`WIRE_FACTS`]): what they add, and what the documents say without them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<String>,
     /// What goes wrong, in one sentence.
     pub wrong: String,
     /// The run or the instance, and how each passage judges it.
@@ -90,6 +109,9 @@ pub struct Finding {
     /// Why no mended wording of ours can be executed, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrepaired: Option<String>,
+    /// Findings whose mended wording calls one of its cases wrong that its own calls right, so that an editor keeps one of the two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clashes: Vec<String>,
     /// The ways to take the text, as `readings` names them, by which the model and its judge have the mended wording in force; none
     /// where they do not have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -165,10 +187,10 @@ impl Finding {
             }
             let against = case.judged.values().filter(|said| is_against(said)).count();
             // What a cited section is there for breaks, and no passage forbids it.
-            let breaks_cited = case
-                .broken
-                .keys()
-                .any(|name| text.serves(name).is_some_and(|it| self.cites(it)));
+            let breaks_cited = case.broken.keys().any(|name| {
+                text.guarantee(name)
+                    .is_some_and(|it| self.cites(it.section))
+            });
             differ |=
                 (against > 0 && against < case.judged.len()) || (against == 0 && breaks_cited);
             can_be_right |= against == 0 && case.broken.is_empty();

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::details::Detail;
+
 use serde_json::{Map, Value};
 
 /// One step of a run: a line of its text. Members that begin with `~` are facts that no message holds.
@@ -206,6 +208,8 @@ pub struct Guarantee {
     pub name: &'static str,
     /// The section that wants it.
     pub section: &'static str,
+    /// What it is, in words.
+    pub means: &'static str,
     /// The step that breaks it.
     pub broken: fn(&Run) -> Option<usize>,
 }
@@ -218,7 +222,20 @@ pub struct Text {
     pub repairs: &'static [&'static [Judge]],
     /// The guarantees.
     pub guarantees: &'static [Guarantee],
+    /// What runs leave out where nothing turns on it.
+    pub(crate) details: &'static [Detail],
+    /// The members of a step that no message holds, `~end` aside: each with what it means.
+    pub notes: &'static [(&'static str, &'static str)],
 }
+
+/// What `~end` means, in every protocol.
+const END: (&str, &str) = ("~end", "nothing comes after this step");
+
+/// What `from=null` means.
+const FROM_NULL: (&str, &str) = (
+    "from=null",
+    "the transport does not know who sent the reply",
+);
 
 impl Text {
     /// What the passage with this name says of a run; `None` if there is no such passage.
@@ -231,10 +248,25 @@ impl Text {
         find(self.repairs, id).map(|it| (it.judge)(run))
     }
 
-    /// The section that wants the guarantee with this name; `None` if there is no such guarantee.
-    pub fn serves(&self, guarantee: &str) -> Option<&'static str> {
-        let mut all = self.guarantees.iter();
-        all.find(|it| it.name == guarantee).map(|it| it.section)
+    /// The guarantee with this name; `None` if there is none.
+    pub fn guarantee(&self, name: &str) -> Option<&'static Guarantee> {
+        self.guarantees.iter().find(|it| it.name == name)
+    }
+
+    /// What a reader has to be told of a run: each name in it that no message holds, with what it means, in the order of the first use.
+    pub fn legend(&self, run: &Run) -> Vec<(&'static str, &'static str)> {
+        let mut told: Vec<(&str, &str)> = Vec::new();
+        for step in &run.0 {
+            for (name, value) in &step.members {
+                let known = self.notes.iter().chain([&END]).copied();
+                let note = match name.as_str() {
+                    "from" if value.is_null() => Some(FROM_NULL),
+                    name => known.into_iter().find(|(it, _)| *it == name),
+                };
+                told.extend(note.filter(|it| !told.contains(it)));
+            }
+        }
+        told
     }
 
     /// The guarantees that a run breaks, each with the step.

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::all;
+use crate::details::completed;
 use crate::run::{Run, Text, Verdict};
+use crate::{all, get};
 
 /// What comes of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -24,7 +25,8 @@ pub struct Together {
     pub cases: usize,
     /// The runs looked at: the cases, and what lies near them.
     pub runs: usize,
-    /// Where one wording calls a case right and another calls it wrong, and no run looked at is right by both.
+    /// Where one wording calls a case right and another calls it wrong, whatever details the case leaves out, and no run looked at is
+    /// right by both or the finding says that they clash.
     pub conflicts: Vec<Conflict>,
     /// Guarantees that a run breaks which no wording forbids.
     pub unkept: Vec<Unkept>,
@@ -80,17 +82,21 @@ pub fn together(protocol: &'static str) -> Result<Together, String> {
             let run = Run::read(&shown.run)?;
             it.cases += 1;
             if text.repair(id, &run) == Some(Verdict::Right) {
-                differing.extend(
-                    mended(text).filter_map(|(against, judge)| match judge(&run) {
-                        Verdict::Wrong(step) => Some(Conflict {
+                for (against, judge) in mended(text) {
+                    let suits = |it: &Run| {
+                        !judge(it).is_against() && text.repair(id, it) == Some(Verdict::Right)
+                    };
+                    if let Verdict::Wrong(step) = judge(&run)
+                        && !completed(text.details, &run).iter().any(suits)
+                    {
+                        differing.push(Conflict {
                             finding: id,
                             case,
                             against,
                             step,
-                        }),
-                        Verdict::Silent | Verdict::Right | Verdict::Lacks(_) => None,
-                    }),
-                );
+                        });
+                    }
+                }
             }
             for run in run.neighbours().into_iter().chain([run]) {
                 it.runs += 1;
@@ -117,8 +123,13 @@ pub fn together(protocol: &'static str) -> Result<Together, String> {
     }
     // The first case of each pair.
     let mut told = BTreeSet::new();
+    let clash = |it: &Conflict| {
+        let finding = get(it.finding);
+        finding.is_ok_and(|finding| finding.clashes.iter().any(|id| id == it.against))
+    };
     differing.retain(|it| {
-        !agreed.contains(&(it.finding, it.against)) && told.insert((it.finding, it.against))
+        let apart = clash(it) || !agreed.contains(&(it.finding, it.against));
+        apart && told.insert((it.finding, it.against))
     });
     it.conflicts = differing;
     Ok(it)

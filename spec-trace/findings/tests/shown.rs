@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_findings::run::{Run, Verdict};
+use countersign_findings::together::together;
 use countersign_findings::{self as findings, Finding};
 
 #[test]
@@ -83,4 +84,82 @@ fn under_a_mended_wording_no_run_nearby_breaks_what_the_finding_breaks() {
         }
     }
     assert!(looked_at > 0);
+}
+
+/// A finding rests on the wire facts if one of its cases is judged by them, and says so in its sections and in words.
+#[test]
+fn a_finding_that_rests_on_the_wire_facts_says_so() {
+    for it in findings::all() {
+        let mut judged = it.cases.iter().flat_map(|case| case.judged.keys());
+        let by_facts = judged.any(|name| name.starts_with("facts:"));
+        let in_sections = it
+            .sections
+            .iter()
+            .any(|it| it == findings::WIRE_FACTS_SECTION);
+        assert_eq!(it.facts.is_some(), in_sections, "{}", it.id);
+        assert!(it.facts.is_some() || !by_facts, "{}", it.id);
+        if let Some(facts) = &it.facts {
+            let mut clauses = it.clauses.iter().map(|id| id.as_str());
+            let named = clauses.any(|id| id.starts_with("AAEP-EV-") && facts.contains(id));
+            assert!(named, "{}: {facts}", it.id);
+            assert!(it.wrong.contains("wire facts") || by_facts, "{}", it.id);
+        }
+    }
+}
+
+/// What was refuted was refuted by a passage.
+#[test]
+fn no_claim_is_refuted_by_the_wire_facts() {
+    for it in findings::refuted() {
+        let because = it.because.to_lowercase();
+        assert!(!because.contains("facts"), "{}: {}", it.title, it.because);
+        assert!(!because.contains("appendix yields"), "{}", it.title);
+    }
+}
+
+/// What begins with `~` is in no message: a reader is told what it means, and of every meaning there is a run.
+#[test]
+fn every_name_that_no_message_holds_is_explained() {
+    let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (finding, run) in runs() {
+        let members = run.0.iter().flat_map(|step| step.members.keys());
+        let names: BTreeSet<String> = members.filter(|it| it.starts_with('~')).cloned().collect();
+        let told = finding.text().legend(&run);
+        for name in &names {
+            assert!(
+                told.iter().any(|(it, _)| it == name),
+                "{name}: {}",
+                finding.id
+            );
+        }
+        used.entry(finding.protocol()).or_default().extend(names);
+    }
+    for finding in findings::all() {
+        let used = &used[finding.protocol()];
+        for (name, _) in finding.text().notes {
+            assert!(used.contains(*name), "{name} is in no run");
+        }
+    }
+}
+
+/// Wordings that cannot both be kept are told; a log entry, a rating or a stored start that a run does not spell out is no clash.
+#[test]
+fn wordings_clash_by_what_they_want_and_not_by_what_a_run_leaves_out() {
+    let conflicts: BTreeSet<(&str, &str)> = ["aaep", "mcp-aql", "pending-action"]
+        .into_iter()
+        .flat_map(|it| together(it).expect("every run can be read").conflicts)
+        .map(|it| (it.finding, it.against))
+        .collect();
+    println!("{conflicts:?}");
+    assert!(conflicts.contains(&("PA-F15", "PA-F14")));
+    for finding in findings::all() {
+        for against in &finding.clashes {
+            assert!(conflicts.contains(&(&*finding.id, &**against)), "{against}");
+        }
+    }
+    for details in [
+        "AQL-F1", "AQL-F4", "AAEP-F26", "AAEP-F52", "PA-F10", "PA-F16",
+    ] {
+        assert!(conflicts.iter().all(|(_, it)| *it != details), "{details}");
+    }
 }

@@ -8,7 +8,7 @@ use countersign_clauses::{ClauseId, nearest};
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_findings::run::{Run, in_words};
+use countersign_findings::run::{Guarantee, Run, in_words};
 use countersign_findings::together::{Conflict, Together, Unkept, together};
 use countersign_findings::{
     self as findings, Editorial, Finding, Kind, Refuted, Severity, ShownBy, UnknownFinding,
@@ -36,13 +36,18 @@ Examples:
   countersign findings --refuted                  what looked like one, and the passage against it
   countersign findings --repaired                 the mended wordings, all in force together
 
+Two mended wordings clash where the one calls a run wrong that the other calls right. A run that
+only leaves out a detail, such as an entry of the log, shows no clash.
+
 Of a mended wording that the model has as a way to take the text --repaired names the vectors of the
 suite whose verdict changes; the JSON says how, as `vectors --reading` does. Of the others it names
-those to look at again: they require or forbid something by a clause that the finding concerns.";
+those to look at again: they require or forbid something by a clause that the finding concerns.
+
+";
 
 /// What to show.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = [EXAMPLES, findings::MEASURE].concat())]
 pub struct Args {
     /// Explain this finding, such as AAEP-F5 or AAEP-E1, or list those that concern this clause or section
     id: Option<String>,
@@ -60,8 +65,8 @@ pub struct Args {
     repaired: bool,
 }
 
-/// Runs the command. Only `--repaired` judges: a guarantee that is not kept is a violation; where no run shows that two wordings can both
-/// be kept, the verdict is open.
+/// Runs the command. Only `--repaired` judges: a guarantee that is not kept is a violation; where two wordings clash, the verdict is
+/// open.
 ///
 /// # Errors
 ///
@@ -272,7 +277,7 @@ fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette:
         let _ = writeln!(
             text,
             "{}: {} of {} mended wordings are executed; {} cases, {} runs near them\n  \
-             {} pairs of wordings of which no run shows that both can be kept, {} runs that break a guarantee",
+             {} pairs of wordings that clash, {} runs that break a guarantee",
             it.protocol,
             it.wordings,
             it.findings,
@@ -474,20 +479,36 @@ fn cases(finding: &Finding) -> String {
     for (number, case) in (1..).zip(&finding.cases) {
         let _ = writeln!(text, "\nCase {number}");
         // What cannot be read fails a test.
-        let run = Run::read(&case.run).map_or_else(|error| error, |run| run.to_string());
-        for line in run.lines() {
+        let run = Run::read(&case.run).unwrap_or_else(|_| Run(Vec::new()));
+        for line in run.to_string().lines() {
             text += &hanging("  ", line);
         }
-        for (passage, said) in &case.judged {
-            text += &hanging("  ", &format!("{passage}: {}", in_words(said)));
+        let legend = finding.text().legend(&run);
+        let legend = legend
+            .iter()
+            .map(|(name, means)| format!("{name}: {means}"));
+        let legend = legend.collect::<Vec<_>>().join("; ");
+        if !legend.is_empty() {
+            text += &hanging("  ", &format!("in no message: {legend}"));
         }
-        for guarantee in case.broken.keys() {
-            let section = finding.text().serves(guarantee).unwrap_or_default();
-            text += &hanging("  ", &format!("{guarantee}, as {section} wants it: broken"));
+        for (passage, said) in &case.judged {
+            text += &hanging("  ", &format!("passage {passage}: {}", in_words(said)));
+        }
+        for (name, said) in &case.broken {
+            let step = said.rsplit(' ').next().unwrap_or_default();
+            // A test finds every guarantee that is named.
+            if let Some(Guarantee { section, means, .. }) = finding.text().guarantee(name) {
+                let said = format!("guarantee {name} ({section}): broken by step {step}; {means}");
+                text += &hanging("  ", &said);
+            }
         }
         if let Some(said) = &case.repaired {
             text += &hanging("  ", &format!("mended wording: {}", in_words(said)));
         }
+    }
+    if finding.cases.iter().any(|it| !it.broken.is_empty()) {
+        text += "\n";
+        text += &hanging("", LETTER);
     }
     if let Some(reason) = &finding.unrepaired {
         text += "\nWhy no mended wording is executed\n";
@@ -495,6 +516,10 @@ fn cases(finding: &Finding) -> String {
     }
     text
 }
+
+/// Why one section can be kept and broken in one run.
+const LETTER: &str = "A passage is held to its letter, a guarantee is what its section is there for: a run can keep the one and break \
+                      the other.";
 
 /// A line for each, and how many there are of each severity.
 fn list(found: &[&Finding]) -> String {
@@ -525,6 +550,17 @@ fn list(found: &[&Finding]) -> String {
          countersign findings ID explains one, countersign findings --refuted lists what is none",
         found.len(),
     );
+    let by_facts = found.iter().filter(|it| it.facts.is_some());
+    let by_facts: Vec<&str> = by_facts.map(|it| it.id.as_str()).collect();
+    if !by_facts.is_empty() {
+        let said = format!(
+            "{} of them rest on the wire facts, and not on the documents alone: {}. {}",
+            by_facts.len(),
+            by_facts.join(", "),
+            findings::WIRE_FACTS
+        );
+        text += &hanging("", &said);
+    }
     text
 }
 
@@ -536,6 +572,11 @@ fn explain(finding: &Finding) -> String {
     text += &hanging("  Sections: ", &finding.sections.join(", "));
     text += "\nWhat goes wrong\n";
     text += &hanging("  ", &finding.wrong);
+    if let Some(facts) = &finding.facts {
+        text += "\nWhat it takes from the wire facts\n";
+        text += &hanging("  ", facts);
+        text += &hanging("  ", findings::WIRE_FACTS);
+    }
     let _ = writeln!(text, "\n{}", shown_by(finding));
     for line in finding.witness.lines() {
         text += &hanging("  ", line);
@@ -570,7 +611,11 @@ fn markdown(finding: &Finding) -> String {
         "{kind}, {severity}. Sections {}.\n",
         finding.sections.join(", ")
     );
-    let _ = writeln!(text, "{}\n\n### {}\n", finding.wrong, shown_by(finding));
+    let _ = writeln!(text, "{}\n", finding.wrong);
+    if let Some(facts) = &finding.facts {
+        let _ = writeln!(text, "{} {}\n", facts.trim(), findings::WIRE_FACTS);
+    }
+    let _ = writeln!(text, "### {}\n", shown_by(finding));
     for line in finding.witness.lines() {
         let _ = writeln!(text, "> {line}  ");
     }

@@ -141,6 +141,7 @@ struct Beside {
 struct Way<R: 'static> {
     place: &'static Place<R>,
     value: &'static str,
+    gloss: &'static str,
     is_default: bool,
     costs: Vec<PropertyVerdict>,
     /// Why each of the costs is possible.
@@ -183,8 +184,10 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
         Format::Text => {
             let mut text = String::new();
             for place in &places {
+                let bounds = elsewhere(&model, place);
                 let unstated = unstated::<T>(place.clauses);
-                text += &place_text(place, elsewhere(&model, place).as_deref(), &ways, &unstated);
+                let is_explained = args.name.is_some();
+                text += &place_text(place, bounds.as_deref(), &ways, &unstated, is_explained);
             }
             for it in &beside {
                 text += &it.text();
@@ -232,6 +235,7 @@ fn ways<T: Modelled>(
         .map(|((place, (position, choice)), (costs, argued))| Way {
             place,
             value: choice.value,
+            gloss: choice.gloss,
             is_default: *position == 0,
             costs,
             argued: argued.iter().map(Argued::text::<T>).collect(),
@@ -332,6 +336,7 @@ fn place_json<R>(place: &Place<R>, ways: &[Way<R>], beside: &[Beside]) -> Value 
                 "name": way.value,
                 "value": way.value,
                 "default": way.is_default,
+                "gloss": way.gloss,
                 "keeps_all": costs.is_empty(),
                 "breaks": costs,
             });
@@ -372,11 +377,13 @@ pub(crate) fn keeps(unstated: &[(&str, &str)]) -> String {
     )
 }
 
+/// A place and its ways; where one alone is asked for, with what each means.
 fn place_text<R>(
     place: &Place<R>,
     bounds: Option<&str>,
     ways: &[Way<R>],
     unstated: &[(&str, &str)],
+    is_explained: bool,
 ) -> String {
     let mut text = hanging(&format!("{}  ", place.name), &place.clauses.join(", "));
     text += &hanging("  ", place.question);
@@ -385,19 +392,20 @@ fn place_text<R>(
     }
     for way in ways.iter().filter(|way| way.place.name == place.name) {
         let head = format!("    {:<18}  ", way.value);
-        if way.is_default {
-            text += &hanging(&head, &format!("the default: {}", place.why));
-        } else if way.costs.is_empty() {
-            text += &hanging(&head, &keeps(unstated));
+        let below = " ".repeat(head.len());
+        let mut heads = std::iter::once(head.as_str()).chain(std::iter::repeat(below.as_str()));
+        let mut head = || heads.next().unwrap_or_default();
+        if is_explained {
+            text += &hanging(head(), way.gloss);
         }
-        for (number, property) in way.costs.iter().enumerate() {
-            let head = if number == 0 {
-                &head
-            } else {
-                &" ".repeat(head.len())
-            };
+        if way.is_default {
+            text += &hanging(head(), &format!("the default: {}", place.why));
+        } else if way.costs.is_empty() {
+            text += &hanging(head(), &keeps(unstated));
+        }
+        for property in &way.costs {
             let steps = property.steps.len();
-            text += &hanging(head, &format!("breaks {} ({steps} steps)", property.name));
+            text += &hanging(head(), &format!("breaks {} ({steps} steps)", property.name));
         }
     }
     text.push('\n');

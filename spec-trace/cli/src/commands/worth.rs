@@ -16,6 +16,7 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::ablate::{by_reading, taken, without_rule, without_rule_json, without_rule_text};
+use super::clauses::hanging;
 use crate::answer::{Answer, PageFormat, Status};
 use crate::argued::{Argued, setting, with_setting};
 use crate::arguments::{Protocol, guards, preset, specification};
@@ -143,6 +144,10 @@ fn is_stated<T: Modelled>(asked: &str) -> miette::Result<()> {
     )
 }
 
+/// What stands above the guarantees.
+const GUARANTEES: &str = "The guarantees: what the text is there to prevent, however it is read. Each with the clauses that it states, \
+                          and the rules whose loss alone breaks it, with the shortest run in steps.";
+
 /// What the rules of a protocol are worth, for a page among others, whatever the protocol is.
 #[derive(Clone, Debug)]
 pub struct Drawn {
@@ -246,8 +251,14 @@ fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T:
             }
         }
     } else {
-        said +=
-            "Rules whose loss alone breaks a guarantee, each with the shortest run in steps\n\n";
+        let heading = match &args.guarantee {
+            None => GUARANTEES.to_owned(),
+            Some(asked) => format!(
+                "{GUARANTEES} Those of them that state {asked}, be it beside other clauses."
+            ),
+        };
+        said += &hanging("", &heading);
+        said.push('\n');
         said += &text::carriers(worth);
     }
     if let Some(pairs) = &worth.pairs {

@@ -14,7 +14,10 @@ const NAME: usize = 12;
 /// The matrix, as many guarantees beside each other as fit into so many columns, and a legend of their numbers. A cell is the length
 /// of the shortest run that breaks the guarantee without the rule; `else` that of what is no guarantee.
 pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
-    let names = worth.singles.iter().map(|it| it.row.name.chars().count());
+    let names = worth
+        .singles
+        .iter()
+        .map(|it| labelled(it.row).chars().count());
     let name = names.max().unwrap_or(0).max(NAME);
     let fit = (columns.saturating_sub(name + 7) / 5).max(1);
     let mut text = String::new();
@@ -31,7 +34,7 @@ pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
             let cell =
                 |length: Option<usize>| length.map_or_else(|| "·".to_owned(), |it| it.to_string());
             let cells = band.iter().map(|(_, it)| cell(single.length(&it.name)));
-            let mut row = vec![single.row.name.to_owned()];
+            let mut row = vec![labelled(single.row)];
             row.extend(cells);
             row.extend(is_last.then(|| cell(single.otherwise())));
             rows.push(row);
@@ -48,6 +51,16 @@ pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
     text
 }
 
+/// A rule with its first clause, which is one of the protocol that the matrix is of: `honours-late 6.3.4-4`.
+fn labelled<G>(row: &GuardRow<G>) -> String {
+    let clause = row.clauses.first().copied().unwrap_or_default();
+    let short = clause
+        .split_once('-')
+        .filter(|_| clause.matches('-').count() > 1);
+    let clause = short.map_or(clause, |(_, short)| short);
+    format!("{} {clause}", row.name).trim_end().to_owned()
+}
+
 fn head(numbers: impl Iterator<Item = usize>, is_last: bool) -> Vec<String> {
     let mut head = vec!["without".to_owned()];
     head.extend(numbers.map(|it| it.to_string()));
@@ -55,15 +68,16 @@ fn head(numbers: impl Iterator<Item = usize>, is_last: bool) -> Vec<String> {
     head
 }
 
-/// For each guarantee the rules whose loss alone breaks it.
+/// For each guarantee the clauses that it states, and the rules whose loss alone breaks it.
 pub fn carriers<G: Guards>(worth: &Worth<G>) -> String {
     let mut text = String::new();
     for guarantee in &worth.guarantees {
         let _ = writeln!(text, "{}", guarantee.in_words());
+        text += &hanging("    states ", &guarantee.clauses.join(", "));
         let carriers = worth.carriers(guarantee);
         let named = carriers
             .iter()
-            .map(|(row, steps)| format!("{} ({steps})", row.name));
+            .map(|(row, steps)| format!("{} ({steps})", labelled(row)));
         let named: Vec<_> = named.collect();
         let said = if guarantee.is_broken {
             BROKEN.to_owned()

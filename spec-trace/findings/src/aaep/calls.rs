@@ -107,6 +107,7 @@ pub(super) const REPAIRS: &[Judge] = &[
 pub(super) const NOTHING_UNAPPROVED_RUNS: Guarantee = Guarantee {
     name: "nothing-unapproved-runs",
     section: "6.1",
+    means: "what is irreversible runs on an accept alone; what else is asked about, on an accept, or on the silence of somebody who was asked in time",
     broken: |run| {
         first_run(run, |number, call| {
             let approved = decisions(run, call.get("~runs"), number, "accept")
@@ -123,6 +124,7 @@ pub(super) const NOTHING_UNAPPROVED_RUNS: Guarantee = Guarantee {
 pub(super) const A_REJECTED_ACTION_NEVER_RUNS: Guarantee = Guarantee {
     name: "a-rejected-action-never-runs",
     section: "A.8",
+    means: "what was rejected last does not run",
     broken: |run| {
         first_run(run, |number, call| {
             let reject = decisions(run, call.get("~runs"), number, "reject").last();
@@ -136,6 +138,7 @@ pub(super) const A_REJECTED_ACTION_NEVER_RUNS: Guarantee = Guarantee {
 pub(super) const AT_MOST_ONCE: Guarantee = Guarantee {
     name: "at-most-once",
     section: "6.9",
+    means: "what is asked about runs no more often than it is asked about",
     broken: |run| {
         first_run(run, |number, call| {
             let is_it = |(_, it): &(usize, &Step)| it.get("~runs") == call.get("~runs");

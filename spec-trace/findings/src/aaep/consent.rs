@@ -9,6 +9,7 @@ use crate::run::{Guarantee, Judge, Run, Step, Verdict};
 pub(super) const NOTHING_RUNS_AFTER_THE_END: Guarantee = Guarantee {
     name: "nothing-runs-after-the-end",
     section: "A.1",
+    means: "nothing runs once its session has ended",
     broken: |run| {
         let ends = |it: &Step, call: &Step| ends_session(it) && same(it, call, "session_id");
         let mut calls = run.steps().filter(|(_, it)| invokes(it));

@@ -53,6 +53,7 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "a-decision-stays",
             section: "6.3.5",
+            means: "what was decided once, by a reply or by the default, is not turned round",
             broken: decisions::a_decision_is_turned,
         },
         calls::NOTHING_UNAPPROVED_RUNS,
@@ -61,6 +62,45 @@ pub static TEXT: Text = Text {
         questions::SILENCE_OF_NOBODY,
         replies::AN_ANSWER_IS_TO_ITS_QUESTION,
         consent::NOTHING_RUNS_AFTER_THE_END,
+    ],
+    details: crate::details::AAEP,
+    notes: &[
+        ("~asks", "the action that the question is about"),
+        ("~runs", "the action that runs"),
+        ("~for", "who may decide"),
+        ("~by", "who decides"),
+        (
+            "~wants",
+            "the action or the question that the person had in view",
+        ),
+        (
+            "~applies",
+            "this step applies the default of the question with this token",
+        ),
+        ("~ends", "this step withdraws the question with this token"),
+        (
+            "~removes",
+            "this step takes the prompt of the question with this token away",
+        ),
+        ("~grants", "so many seconds are added to the time"),
+        (
+            "~depends_on",
+            "this is work that waits for the answer to the question with this token",
+        ),
+        ("~follows", "the producer goes on with this answer"),
+        ("~on", "the token of the question that it is an answer to"),
+        ("~subscribes", "a subscription opens"),
+        ("~able", "whether it can reply"),
+        ("~sends", "the question with this token is sent again"),
+        ("~to", "to this subscription"),
+        ("~sent_to", "the subscriptions that get the event"),
+        ("~closes", "a subscription closes"),
+        (
+            "~understands",
+            "the members of modified_action that the producer can read",
+        ),
+        ("~crash", "the producer stops"),
+        ("~restart", "the producer comes back"),
     ],
 };
 

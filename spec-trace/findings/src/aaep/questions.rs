@@ -276,6 +276,7 @@ fn silence_of_those_who_were_asked(run: &Run) -> Verdict {
 pub(super) const SILENCE_OF_NOBODY: Guarantee = Guarantee {
     name: "silence-of-nobody-accepts-nothing",
     section: "6.4",
+    means: "a default accept needs somebody who could have rejected",
     broken: |run| {
         run.steps().find(|(_, step)| step.has("~subscribes"))?;
         let unheard = by_silence(run)

@@ -165,7 +165,8 @@ fn message(reply: &Step) -> Value {
     let mut message = json!({ "subscription_id": "sub_a1", "timestamp": "2026-05-24T14:22:24Z" });
     message["type"] = format!("{}.reply", reply.text("reply")).into();
     for (name, value) in &reply.members {
-        if !name.starts_with('~') && name != "reply" && name != "from" {
+        let is_message = !["reply", "from", "bytes"].contains(&name.as_str());
+        if is_message && !name.starts_with('~') {
             message[name.as_str()] = value.clone();
         }
     }
@@ -372,6 +373,7 @@ fn needed<'a>(run: &'a Run, number: usize, work: &Step) -> Option<(usize, &'a St
 pub(super) const AN_ANSWER_IS_TO_ITS_QUESTION: Guarantee = Guarantee {
     name: "an-answer-is-to-its-question",
     section: "6.3.1",
+    means: "work goes on only with an answer to the question that was meant",
     broken: |run| {
         let mut work = run.steps().filter(|(_, step)| step.has("~depends_on"));
         let found = work.find(|(number, work)| {

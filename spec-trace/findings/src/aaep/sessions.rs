@@ -21,6 +21,7 @@ pub(super) const PASSAGES: &[Judge] = &[
     judge("6.4.2", the_grant_is_kept),
     judge("6.6 last paragraph", any_valid_token_is_honoured),
     judge("6.8", withdrawn_for_good),
+    judge("6.8 by the change alone", any_change_withdraws),
     judge("6.8 of one producer", withdrawn_by_its_producer),
     judge("6.8 prompts", prompts_go_upon_a_change),
     judge("A.4 accept: before the end", what_is_accepted_is_invoked),
@@ -272,6 +273,17 @@ fn withdrawn_for_good(run: &Run) -> Verdict {
         !run.steps().any(|(at, it)| {
             let of_it = !step.has("~ends") || it.get("~applies") == step.get("~ends");
             at > number && applies(it) && of_it
+        })
+    })
+}
+
+/// 6.8, if every change to thinking or deciding withdraws the one question that is open: nothing runs for it any more.
+fn any_change_withdraws(run: &Run) -> Verdict {
+    each(run, invokes, |number, call| {
+        !run.before(number).any(|(at, change)| {
+            let away = change.is("to_state", "thinking") || change.is("to_state", "deciding");
+            let open = pending(run, at, change.at);
+            away && matches!(open.as_slice(), [question] if is_about(question, call))
         })
     })
 }

@@ -3,7 +3,7 @@
 use super::consent::{
     asked, counts, due, invokes, is_about, is_question, judge, lacks, over, same, stands,
 };
-use crate::every::{each, together};
+use crate::every::{each, kept, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -14,8 +14,22 @@ pub(super) const PASSAGES: &[Judge] = &[
     judge("A.4 before, in order", entered_before_in_order),
     judge("A.4 at, by the clock", entered_at_by_the_clock),
     judge("A.4 away", away_after_resolution),
+    judge("A.7.1", may_follow_the_start),
+    judge("A.7.4 any before", |run| {
+        each(run, called, |number, _| {
+            run.before(number).any(|(_, it)| leads_to_a_call(it))
+        })
+    }),
     judge("A.7.4 inferred", inferred_from_the_state),
+    judge("A.7.4 next before", |run| {
+        each(run, called, |number, _| {
+            run.before(number)
+                .next()
+                .is_some_and(|(_, it)| leads_to_a_call(it))
+        })
+    }),
     judge("A.7.6", comes_after_start_or_change),
+    judge("A.7.7", comes_after_what_writes),
     judge("A.9", |run| chain(run, true)),
     judge("facts: state chain", |run| chain(run, false)),
     judge("facts: sequence_number", |run| numbered(run, false)),
@@ -31,6 +45,8 @@ pub(super) const REPAIRS: &[Judge] = &[
     judge("AAEP-F52", |run| {
         together([chain(run, true), numbered(run, true)])
     }),
+    judge("AAEP-F53", something_tells_of_it),
+    judge("AAEP-F54", comes_after_the_start),
 ];
 
 fn changes(step: &Step) -> bool {
@@ -136,6 +152,74 @@ fn away_after_resolution(run: &Run) -> Verdict {
                 || !over(run, number)
                 || away(step)
                 || later(run, number).any(|(_, it)| away(it))
+        },
+    )
+}
+
+/// Mended: after a resolution an event tells of it: the state leaves `awaiting_input`, or the accepted action runs.
+fn something_tells_of_it(run: &Run) -> Verdict {
+    let away = |it: &Step| changes(it) && !it.is("to_state", "awaiting_input");
+    each(
+        run,
+        |it| it.has("decision"),
+        |number, reply| {
+            let question = asked(run, number, reply.get("reply_token"));
+            let runs = |it: &Step| {
+                reply.is("decision", "accept")
+                    && invokes(it)
+                    && question.is_some_and(|(_, question)| is_about(question, it))
+            };
+            !counts(run, number, reply)
+                || !over(run, number)
+                || later(run, number).any(|(_, it)| away(it) || runs(it))
+        },
+    )
+}
+
+/// A.7.1: what may come next after the start.
+fn may_follow_the_start(run: &Run) -> Verdict {
+    let follows = |number| {
+        let before = run.before(number).next();
+        before.is_some_and(|(_, it)| it.is("event", "session.started"))
+    };
+    together(
+        run.steps()
+            .filter(|(number, _)| follows(*number))
+            .map(|(number, it)| {
+                let barred = ["session.started", "tool.completed"].contains(&it.text("event"));
+                kept(!barred, number)
+            }),
+    )
+}
+
+/// A.7.4: what may come before a call.
+fn leads_to_a_call(step: &Step) -> bool {
+    step.is("to_state", "calling_tool")
+        || step.is("to_state", "thinking")
+        || step.is("decision", "accept")
+}
+
+fn streams(step: &Step) -> bool {
+    step.is("event", "output.streaming")
+}
+
+/// A.7.7: `writing_output` was entered, a tool completed, or another chunk came before.
+fn comes_after_what_writes(run: &Run) -> Verdict {
+    each(run, streams, |number, _| {
+        run.before(number).any(|(_, it)| {
+            it.is("to_state", "writing_output") || it.is("event", "tool.completed") || streams(it)
+        })
+    })
+}
+
+/// Mended: a call or a chunk may follow any event of a session that has started.
+fn comes_after_the_start(run: &Run) -> Verdict {
+    each(
+        run,
+        |it| called(it) || streams(it),
+        |number, _| {
+            run.before(number)
+                .any(|(_, it)| it.is("event", "session.started"))
         },
     )
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::lifetime::is_raised;
 use super::{canonical, issue, outcome, same_call};
 use crate::every::{every, kept};
 use crate::run::{Judge, Run, Step, Verdict};
@@ -49,7 +50,8 @@ pub(super) const REPAIRS: &[Judge] = &[
 /// 3.2: a call that is not the one that the token is bound to gets a mismatch, any other does not.
 fn scope(run: &Run, same: fn(&Step, &Step) -> bool) -> Verdict {
     every(run, |number, it| match issue(run, number, it) {
-        Some(issue) if it.is("op", "call") => kept(
+        // What else is out of scope is another rule's.
+        Some(issue) if it.is("op", "call") && !is_raised(run, number, it) => kept(
             same(issue, it) != (outcome(it) == "TOKEN_SCOPE_MISMATCH"),
             number,
         ),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::lifetime::is_raised;
 use super::{agreed, is_as_shown, issue, member, outcome, same_call, tokens, with};
 use crate::every::{each_op, end, every, kept, time};
 use crate::run::{Judge, Run, Step, Verdict};
@@ -232,7 +233,7 @@ fn a_list_beside_the_parameters(run: &Run) -> Verdict {
         });
         match tokens(it).next() {
             None => outcome(it) == "CONFIRMATION_REQUIRED",
-            Some(_) => original == it.has("performed"),
+            Some(_) => original == it.has("performed") || original && is_raised(run, number, it),
         }
     })
 }

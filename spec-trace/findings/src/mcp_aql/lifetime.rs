@@ -92,6 +92,12 @@ fn is_past(run: &Run, number: usize, call: &Step, seconds: i64) -> bool {
     expiry.is_some_and(|expiry| call.at > expiry + seconds * 1000)
 }
 
+/// Whether the operation of a call is rated higher than when its token was issued.
+pub(super) fn is_raised(run: &Run, number: usize, call: &Step) -> bool {
+    let level = |it: &Step| it.get("level").as_i64().unwrap_or(0);
+    issue(run, number, call).is_some_and(|issue| level(call) > level(issue))
+}
+
 /// Whether the token of a call is no longer in the store.
 pub(super) fn is_purged(run: &Run, number: usize, call: &Step) -> bool {
     with(run, number, call, "purge").next().is_some()
@@ -202,13 +208,12 @@ fn answers_when_late(run: &Run, right: impl Fn(usize, &Step) -> bool) -> Verdict
 
 /// Mended: a token of an operation whose level has risen is out of scope.
 fn a_raised_level_voids(run: &Run) -> Verdict {
+    let raised = |number, it: &Step| it.is("op", "call") && is_raised(run, number, it);
     every(run, |number, it| {
-        let level = |it: &Step| it.get("level").as_i64().unwrap_or(0);
-        match issue(run, number, it) {
-            Some(issue) if it.is("op", "call") && level(it) > level(issue) => {
-                kept(outcome(it) == "TOKEN_SCOPE_MISMATCH", number)
-            }
-            _ => Verdict::Silent,
+        if raised(number, it) {
+            kept(outcome(it) == "TOKEN_SCOPE_MISMATCH", number)
+        } else {
+            Verdict::Silent
         }
     })
 }

@@ -56,11 +56,13 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "nothing-unapproved-runs",
             section: "1.1",
+            means: "what needs a token runs only where somebody other than the calling client agreed",
             broken: |run| broken(each_op(run, "call", |number, it| agreed(run, number, it))),
         },
         Guarantee {
             name: "what-was-agreed-is-what-runs",
             section: "1.2",
+            means: "what runs is what the token was issued for: purpose, operation, parameters, adapter, principal",
             broken: |run| {
                 broken(each_op(run, "call", |number, it| {
                     is_as_agreed(run, number, it)
@@ -70,6 +72,7 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "what-was-shown-is-what-runs",
             section: "1.2",
+            means: "the message stated what runs",
             broken: |run| {
                 broken(each_op(run, "call", |number, it| {
                     is_as_shown(run, number, it)
@@ -79,11 +82,13 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "at-most-once",
             section: "6.1",
+            means: "a token releases no more runs than it is good for",
             broken: |run| broken(every(run, |number, it| within_its_uses(run, number, it))),
         },
         Guarantee {
             name: "a-withdrawn-consent-releases-nothing",
             section: "5.3",
+            means: "a revoked token releases nothing",
             broken: |run| {
                 broken(each_op(run, "call", |number, it| {
                     !it.has("performed") || with(run, number, it, "revoke").next().is_none()
@@ -91,7 +96,22 @@ pub static TEXT: Text = Text {
             },
         },
     ],
+    details: crate::details::MCP_AQL,
+    notes: &[
+        (
+            "~defaults",
+            "what the operation takes for parameters that are absent",
+        ),
+        (
+            "~metadata",
+            "the parameters that do not matter to the operation",
+        ),
+        ("~identifiers", "the parameters that 3.2 counts as critical"),
+        ("~failed", "the operation ran and failed"),
+    ],
 };
+
+pub(crate) use audit::entry;
 
 /// The steps before this one with that `op` and the same token, the first one first.
 fn with<'a>(

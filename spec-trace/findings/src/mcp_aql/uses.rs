@@ -1,8 +1,8 @@
 //! How often a token is good, and what is remembered of that: 1.2, 5.2, 5.4, 5.5, 6.1, 7.3.
 
-use super::lifetime::is_late_with_tolerance;
+use super::lifetime::{is_late_with_tolerance, is_purged, is_raised};
 use super::{answers, first_of, issue, max_uses, outcome, runs, same_call, with};
-use crate::every::{every, kept, together};
+use crate::every::{each, every, kept, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
@@ -18,6 +18,14 @@ pub(super) const PASSAGES: &[Judge] = &[
     Judge {
         name: "5.2 sample",
         judge: read_then_marked,
+    },
+    Judge {
+        name: "5.2 sample: its answer",
+        judge: |run| redeemed(run, |_, it| !it.has("code")),
+    },
+    Judge {
+        name: "7.1: a code for each failure",
+        judge: |run| redeemed(run, |_, it| it.has("code")),
     },
     Judge {
         name: "5.2: multi-use tokens",
@@ -59,6 +67,10 @@ pub(super) const REPAIRS: &[Judge] = &[
         name: "AQL-F23",
         judge: a_record_of_identifiers,
     },
+    Judge {
+        name: "AQL-F26",
+        judge: |run| redeemed(run, |number, it| it.text("code") == reason(run, number, it)),
+    },
 ];
 
 /// A call is told that its token was used if and only if one before has used it up.
@@ -71,6 +83,21 @@ fn used_up(run: &Run, uses: fn(&Step) -> bool) -> Verdict {
             Verdict::Silent
         }
     })
+}
+
+/// Every redemption that fails is answered as is wanted of it.
+fn redeemed(run: &Run, right: impl Fn(usize, &Step) -> bool) -> Verdict {
+    let fails = |it: &Step| it.is("op", "redeem") && it.get("valid") == false;
+    each(run, fails, right)
+}
+
+/// 4.1: why a token cannot be redeemed.
+fn reason(run: &Run, number: usize, redeem: &Step) -> &'static str {
+    if issue(run, number, redeem).is_none() || is_purged(run, number, redeem) {
+        "TOKEN_INVALID"
+    } else {
+        "TOKEN_ALREADY_USED"
+    }
 }
 
 /// 5.2, the sample: whoever marks has read it unmarked, and whoever performs has marked.
@@ -198,6 +225,7 @@ fn counted(run: &Run) -> Verdict {
         first_of(&[
             (issue.is_none(), "TOKEN_INVALID"),
             (used_up, "TOKEN_ALREADY_USED"),
+            (is_raised(run, number, call), "TOKEN_SCOPE_MISMATCH"),
         ])
     });
     together([lacking, told])

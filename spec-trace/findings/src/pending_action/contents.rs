@@ -239,7 +239,8 @@ fn text_of_one_meaning(run: &Run) -> Verdict {
         "propose" => {
             let text = it.text("arguments");
             let read = value(it.get("arguments"));
-            let once = members_written(text) == members(&read);
+            let is_text = it.get("arguments").is_string();
+            let once = !is_text || members_written(text) == members(&read);
             kept(once && *it.get("summary") == read, number)
         }
         "perform" => {

@@ -43,6 +43,7 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "nothing-unapproved-runs",
             section: "Acceptance: paused and resumed",
+            means: "a tool is called only where the user allowed it",
             broken: |run| {
                 broken(each_op(run, "perform", |number, it| {
                     approved(run, number, it)
@@ -52,11 +53,13 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "what-was-shown-is-what-runs",
             section: "Problem",
+            means: "the summary stated what runs",
             broken: |run| broken(each_op(run, "perform", |number, it| shown(run, number, it))),
         },
         Guarantee {
             name: "at-most-once",
             section: "Acceptance: expired or resolved",
+            means: "a pending action is performed once",
             broken: |run| {
                 let first = |number, it: &Step| with(run, number, it, "perform").next().is_none();
                 broken(each_op(run, "perform", first))
@@ -65,11 +68,13 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "a-decision-stays",
             section: "Acceptance: expired or resolved",
+            means: "what was decided once is not turned round",
             broken: |run| broken(every(run, |number, it| is_turned(run, number, it))),
         },
         Guarantee {
             name: "a-rejected-action-never-runs",
             section: "Acceptance: deny or cancel",
+            means: "what the user denied does not run",
             broken: |run| {
                 broken(each_op(run, "perform", |number, it| {
                     !is_rejected(run, number, it)
@@ -79,8 +84,21 @@ pub static TEXT: Text = Text {
         Guarantee {
             name: "no-decision-is-lost",
             section: "Desired contract: decision",
+            means: "what was allowed is performed or reported",
             broken: is_lost,
         },
+    ],
+    details: crate::details::PENDING_ACTION,
+    notes: &[
+        ("~user", "the person for whom the agent works"),
+        (
+            "~consent",
+            "the argument by which the tool is told that somebody agreed",
+        ),
+        ("~does", "what the tool makes of its arguments"),
+        ("~meant", "the action that the person had in view"),
+        ("~decision", "what the person wants"),
+        ("~clear", "nobody can doubt what the words mean"),
     ],
 };
 

@@ -417,6 +417,9 @@ struct Finding {
     shown_by: ShownBy,
     sections: Vec<String>,
     clauses: Vec<String>,
+    /// What it takes from the wire facts, and what the documents say without them; absent where it rests on the documents alone.
+    #[serde(default)]
+    facts: Option<String>,
     wrong: String,
     witness: Witness,
     /// The ways in which the text can be taken.
@@ -433,6 +436,9 @@ struct Finding {
     /// The ways to take the text by which the model has the mended wording in force, each `NAME=WAY`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     choices: Vec<String>,
+    /// Findings whose mended wording calls a case of it wrong that its own calls right; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    clashes: Vec<String>,
     /// Whether a test executes what shows it.
     executed: bool,
 }
@@ -575,6 +581,8 @@ struct Choice {
     /// The same.
     value: String,
     default: bool,
+    /// What it means, and where it is not the default, from which words of the text it can be defended.
+    gloss: String,
     keeps_all: bool,
     breaks: Vec<Broken>,
     /// What it allows and the default does not, where one place is asked for.
