@@ -650,25 +650,74 @@ fn printed_by(arguments: &[&str]) -> Value {
 
 /// What is printed has the form that its schema says; the schema wants every member that it requires, and refuses those that it does not
 /// name, so that none is printed which it does not tell of.
+fn is_as_its_schema_says(name: &str, document: &Value) {
+    let schema: Value = serde_json::from_str(&run(Some(name), Format::Text).unwrap().text).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(document)
+        .take(3)
+        .map(|it| format!("{}: {:.300}", it.instance_path(), it.to_string()))
+        .collect();
+    assert!(errors.is_empty(), "{name}: {errors:#?}");
+    let of_one = document.as_array().map_or(document, |all| &all[0]);
+    let like = |one: Value| {
+        if document.is_array() {
+            json!([one])
+        } else {
+            one
+        }
+    };
+    let mut more = of_one.clone();
+    more["of_no_schema"] = json!(1);
+    // Of what is said of recordings more is printed than its schema names.
+    assert!(
+        name == "lint" || !validator.is_valid(&like(more)),
+        "{name} takes what it does not name"
+    );
+    for pointer in [
+        "/required",
+        "/items/required",
+        "/$defs/Clause/required",
+        "/$defs/Finding/required",
+        "/$defs/Editorial/required",
+    ] {
+        let required = schema.pointer(pointer).and_then(Value::as_array);
+        for member in required.into_iter().flatten().filter_map(Value::as_str) {
+            let mut less = of_one.clone();
+            let has = less.as_object_mut().unwrap().remove(member).is_some();
+            assert!(
+                !has || !validator.is_valid(&like(less)),
+                "{name} without {member}"
+            );
+        }
+    }
+}
+
 #[test]
-fn what_commands_print_is_what_their_schemas_say() {
+fn lists_are_as_their_schemas_say() {
+    let protocol = ["--protocol", "pending-action"];
+    let rejected = "traces/invalid/AAEP-6.1-3_rejected-and-nothing-more.jsonl";
+    for (name, arguments) in [
+        ("clauses", &["clauses"][..]),
+        ("clauses", &["clauses", "--gaps"]),
+        ("findings", &["findings"]),
+        ("findings.editorial", &["findings", "--editorial"]),
+        ("findings.refuted", &["findings", "--refuted"]),
+        (
+            "findings.repaired",
+            &[&["findings", "--repaired"], &protocol[..]].concat(),
+        ),
+        ("lint", &["lint", "traces/invalid", "traces/valid"]),
+        ("lint", &["lint", rejected]),
+    ] {
+        is_as_its_schema_says(name, &printed(arguments));
+    }
+}
+
+#[test]
+fn what_a_search_prints_is_as_its_schema_says() {
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (text, other) = (path("text"), path("other"));
-    let (text, other) = (text.as_str(), other.as_str());
-    let small = ["pending-action", "--bounds", "small,actions=1"];
-    let of_small = |command: &[&str], more: &[&str]| printed(&[command, &small, more].concat());
-    let written = printed(&["vectors", "pending-action", "--out", text]);
-    let changed = [
-        "vectors",
-        "pending-action",
-        "--reading",
-        "expiry-boundary=after",
-        "--out",
-        other,
-    ];
-    let changed = printed(&changed);
-    let file = path("changed.toml");
+    let file = folder.path().join("changed.toml");
     let spec = Command::cargo_bin("countersign")
         .unwrap()
         .args(["spec", "mcp-aql"])
@@ -676,110 +725,47 @@ fn what_commands_print_is_what_their_schemas_say() {
         .unwrap();
     let spec = String::from_utf8(spec.stdout).unwrap();
     std::fs::write(&file, spec.replace("\nlongest = 300", "\nlongest = 360")).unwrap();
-    let this = assert_cmd::cargo::cargo_bin("countersign");
-    let played_by = [
-        "--",
-        this.to_str().unwrap(),
-        "serve",
-        "pending-action",
-        "--stdio",
-    ];
-    let replayed =
-        |folder| printed_by(&[&["replay", folder, "--format", "json"], &played_by[..]].concat());
-    let apart = [
-        "compare",
-        "pending-action",
-        "--a",
-        "reading:expiry-boundary=after",
-        "--b",
-        "without:PA-8",
-    ];
-    let numbers = ["compare", "mcp-aql", "--b", &format!("spec:{file}")];
+    let numbers = format!("spec:{}", file.to_str().unwrap());
+    let small = ["pending-action", "--bounds", "small,actions=1"];
+    let of_small = |command: &[&str], more: &[&str]| printed(&[command, &small, more].concat());
+    let [one, other] = ["reading:expiry-boundary=after", "without:PA-8"];
     for (name, document) in [
         ("ablate", of_small(&["ablate"], &[])),
         ("check", of_small(&["check"], &[])),
         ("check", of_small(&["check"], &["--without", "PA-7"])),
-        ("clauses", printed(&["clauses"])),
-        ("clauses", printed(&["clauses", "--gaps"])),
-        ("compare", printed(&apart)),
-        ("compare", printed(&numbers)),
-        ("findings", printed(&["findings"])),
-        ("findings.editorial", printed(&["findings", "--editorial"])),
-        ("findings.refuted", printed(&["findings", "--refuted"])),
         (
-            "findings.repaired",
-            printed(&["findings", "--repaired", "--protocol", "pending-action"]),
+            "compare",
+            printed(&["compare", "pending-action", "--a", one, "--b", other]),
         ),
-        ("lint", printed(&["lint", "traces/invalid", "traces/valid"])),
-        (
-            "lint",
-            printed(&[
-                "lint",
-                "traces/invalid/AAEP-6.1-3_rejected-and-nothing-more.jsonl",
-            ]),
-        ),
+        ("compare", printed(&["compare", "mcp-aql", "--b", &numbers])),
         ("readings", printed(&["readings", "pending-action"])),
         (
             "readings",
             printed(&["readings", "pending-action", "expiry-boundary"]),
         ),
-        ("replay", replayed(text)),
-        ("replay", replayed(other)),
-        ("vectors.printed", written),
-        ("vectors.printed", changed),
-        (
-            "verify",
-            printed(&[
-                "verify",
-                "--protocol",
-                "pending-action",
-                "--bounds",
-                "small,actions=1",
-            ]),
-        ),
+        ("verify", of_small(&["verify", "--protocol"], &[])),
         ("worth", of_small(&["worth"], &[])),
         ("worth", of_small(&["worth"], &["PA-8", "--pairs"])),
     ] {
-        let schema: Value =
-            serde_json::from_str(&run(Some(name), Format::Text).unwrap().text).unwrap();
-        let validator = jsonschema::validator_for(&schema).unwrap();
-        let errors: Vec<String> = validator
-            .iter_errors(&document)
-            .take(3)
-            .map(|it| format!("{}: {:.300}", it.instance_path(), it.to_string()))
-            .collect();
-        assert!(errors.is_empty(), "{name}: {errors:#?}");
-        let of_one = document.as_array().map_or(&document, |all| &all[0]);
-        let like = |one: Value| {
-            if document.is_array() {
-                json!([one])
-            } else {
-                one
-            }
-        };
-        let mut more = of_one.clone();
-        more["of_no_schema"] = json!(1);
-        // Of what is said of recordings more is printed than its schema names.
-        assert!(
-            name == "lint" || !validator.is_valid(&like(more)),
-            "{name} takes what it does not name"
-        );
-        for pointer in [
-            "/required",
-            "/items/required",
-            "/$defs/Clause/required",
-            "/$defs/Finding/required",
-            "/$defs/Editorial/required",
-        ] {
-            let required = schema.pointer(pointer).and_then(Value::as_array);
-            for member in required.into_iter().flatten().filter_map(Value::as_str) {
-                let mut less = of_one.clone();
-                let has = less.as_object_mut().unwrap().remove(member).is_some();
-                assert!(
-                    !has || !validator.is_valid(&like(less)),
-                    "{name} without {member}"
-                );
-            }
-        }
+        is_as_its_schema_says(name, &document);
+    }
+}
+
+#[test]
+fn what_is_said_of_vectors_is_as_its_schema_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let this = assert_cmd::cargo::cargo_bin("countersign");
+    let this = this.to_str().unwrap();
+    for (name, more) in [
+        ("text", &[][..]),
+        ("other", &["--reading", "expiry-boundary=after"]),
+    ] {
+        let out = folder.path().join(name);
+        let out = out.to_str().unwrap();
+        let write = ["vectors", "pending-action", "--out", out];
+        is_as_its_schema_says("vectors.printed", &printed(&[&write, more].concat()));
+        let play = ["replay", out, "--format", "json"];
+        let party = ["--", this, "serve", "pending-action", "--stdio"];
+        is_as_its_schema_says("replay", &printed_by(&[play.as_slice(), &party].concat()));
     }
 }

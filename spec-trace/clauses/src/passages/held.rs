@@ -47,10 +47,9 @@ impl Fate {
 impl Held<'_> {
     /// Why the clauses of a unit are to be read again.
     pub fn why(&self, unit: usize, page: &Page<'_>) -> Option<Why> {
-        match self.units[unit].why()? {
-            Why::Words if self.instead(unit, page).is_none() => Some(Why::Gone),
-            why => Some(why),
-        }
+        let why = self.units[unit].why()?;
+        let is_gone = why == Why::Words && self.instead(unit, page).is_none();
+        Some(if is_gone { Why::Gone } else { why })
     }
 
     /// Whether nothing of the sections with these units stands.

@@ -115,7 +115,7 @@ pub(super) fn replay() -> String {
 
 /// `vectors P --out DIR --format json`
 pub(super) fn vectors() -> String {
-    of::<Vectors>("What `countersign vectors P --out DIR --format json` prints")
+    of::<Suite>("What `countersign vectors P --out DIR --format json` prints")
 }
 
 /// `verify --format json`
@@ -643,7 +643,7 @@ enum Wrong {
 }
 
 #[derive(JsonSchema)]
-struct Vectors {
+struct Suite {
     protocol: Protocol,
     /// So many were written, about so many clauses.
     vectors: u64,
