@@ -20,9 +20,10 @@ use super::explaining::{
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
+use super::run::Run;
 use super::wording::{Action, Fit};
-use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
-use crate::finding::{Finding, Place, TiedBy};
+use crate::action_ids::{ActionIds, IdKinds, Relation};
+use crate::finding::{Finding, TiedBy};
 use crate::memory::Memory;
 use crate::record::{Event, EventKind, Risk};
 use crate::rules::{self, Rule};
@@ -97,146 +98,6 @@ pub(super) fn completes(
     match (&call.0.tool_call_id, &event.ids.tool_call_id) {
         (Some(own), Some(other)) => own == other,
         (None, _) | (_, None) => call.1 == tool,
-    }
-}
-
-/// A call that needs an acceptance.
-#[derive(Debug, Clone)]
-pub(super) struct Run {
-    place: Place,
-    action: Action,
-    relation: Relation,
-    /// The questions that are about another call.
-    others: Vec<usize>,
-    /// Whether it only waits for a question of its own: no reply can explain it.
-    waits: bool,
-    /// Whether a question behind it fits it better than all before it.
-    asked_behind: bool,
-    /// Whether it names a question and says that it was accepted.
-    pub(super) says_accepted: bool,
-    sent: Option<Timestamp>,
-    received: Option<Timestamp>,
-    /// The line on which it completed.
-    completed: Option<u64>,
-    /// Confirmations that were accepted before the call, and recorded so after it.
-    accepted_unseen: Vec<usize>,
-    /// The line of the last acceptance before it with a token that nobody gave out, or 0.
-    stray: u64,
-}
-
-impl Run {
-    fn new(event: &Event, concerned: &Concerned, stray: u64) -> Option<Self> {
-        Some(Self {
-            place: event.place.to_keep(),
-            action: Action::of(event)?,
-            relation: concerned.relation,
-            others: concerned.others.clone(),
-            waits: false,
-            asked_behind: false,
-            says_accepted: event.says_accepted(),
-            sent: event.sent,
-            received: event.received,
-            completed: None,
-            accepted_unseen: Vec::new(),
-            stray,
-        })
-    }
-
-    pub(super) fn ids(&self) -> &ActionIds<'static> {
-        &self.action.ids
-    }
-
-    pub(super) fn line(&self) -> u64 {
-        self.place.line
-    }
-
-    /// Whether an acceptance with a token that nobody gave out came between this line and the call.
-    pub(super) fn has_stray_acceptance(&self, asked: u64) -> bool {
-        asked < self.stray
-    }
-
-    /// How well a question fits it.
-    fn fit(&self, question: &Confirmation) -> Fit {
-        self.action.fits(&question.ids, &question.wording)
-    }
-
-    fn risk(&self) -> Risk {
-        self.action.risk.unwrap_or(Risk::Low)
-    }
-
-    /// AAEP-A.7.4-1, AAEP-6.9-5: an irreversible call may run for want of a reply where its risk is low, and not else.
-    fn may_default(&self) -> bool {
-        !self.action.irreversible || self.risk() == Risk::Low
-    }
-
-    /// A call with an acceptance of its own that others cannot have, or without one that others can, is like no other.
-    fn class(&self, number: usize, asked: &BTreeSet<IdKinds>) -> (CallClass, bool) {
-        let class = if self.accepted_unseen.is_empty() && self.others.is_empty() {
-            self.ids().class(self.relation, asked)
-        } else {
-            CallClass::Alone(number)
-        };
-        (class, self.may_default())
-    }
-
-    fn accused(&self, unasked: bool) -> Accused {
-        Accused {
-            line: self.line(),
-            action: self.action.clone(),
-            completed: self.completed,
-            unasked,
-            others: self.others.clone(),
-        }
-    }
-
-    fn tied_by(&self) -> TiedBy {
-        match self.relation {
-            Relation::Same(tied_by) => tied_by,
-            Relation::Unknown | Relation::Different => TiedBy::Order,
-        }
-    }
-
-    /// Whether the acceptance of a question explains it, as far as replies count that are recorded.
-    fn is_explained_by(&self, question: usize, confirmations: &Confirmations) -> bool {
-        let may_explain = confirmations
-            .kept(question)
-            .may_explain(self.line(), self.may_default());
-        may_explain || self.accepted_unseen.contains(&question)
-    }
-
-    /// The line of an acceptance before it that counts if the reply that decided the question did not.
-    fn otherwise(&self, question: &Confirmation) -> Option<u64> {
-        let moment = self.received.or(self.sent);
-        question.overruled_before((self.line(), moment), self.may_default())
-    }
-
-    pub(super) fn is_irreversible(&self) -> bool {
-        self.action.irreversible
-    }
-
-    fn call(&self) -> String {
-        let kind = if self.action.irreversible {
-            "irreversible call"
-        } else {
-            "call"
-        };
-        format!("{kind} of {}", self.name())
-    }
-
-    pub(super) fn name(&self) -> &str {
-        self.action.name()
-    }
-
-    /// The questions that may be about it.
-    fn candidates(&self, confirmations: &Confirmations) -> Vec<usize> {
-        let (mut candidates, _) = confirmations.candidates(self.ids(), self.line());
-        candidates.retain(|it| !self.others.contains(it));
-        candidates
-    }
-
-    /// Whether nothing but its place ties a question to it.
-    pub(super) fn is_tied_by_place_alone(&self, question: &Confirmation) -> bool {
-        !matches!(self.relation, Relation::Same(_)) && !self.action.is_named_in(&question.wording)
     }
 }
 

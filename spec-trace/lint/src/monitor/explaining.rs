@@ -1,10 +1,10 @@
 //! The words for a call that nothing explains: which reply could have let it run, and what could have come instead.
 
 use super::Notes;
-use super::authorisation::Run;
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::Confirmations;
+use super::run::Run;
 use super::wording::{Action, Fit};
 use crate::record::{Decision, Event};
 use crate::rules::{self, Rule};

@@ -39,6 +39,7 @@ mod matching;
 mod ordered;
 pub mod output;
 pub mod resolution;
+mod run;
 pub mod seen;
 pub mod sequence;
 pub mod states;
