@@ -47,11 +47,8 @@ fn with(step: &Step, members: &Value) -> Step {
 }
 
 /// A step at the time of another one.
-fn beside(step: &Step, members: Value) -> Step {
-    let members = match members {
-        Value::Object(members) => members,
-        _ => Default::default(),
-    };
+fn beside(step: &Step, members: &Value) -> Step {
+    let members = members.as_object().cloned().unwrap_or_default();
     Step {
         at: step.at,
         members,
@@ -62,7 +59,7 @@ fn beside(step: &Step, members: Value) -> Step {
 fn begun(run: &Run) -> Run {
     let has_started = run.steps().any(|(_, it)| it.is("event", "session.started"));
     each(run, |number, it| {
-        let start = beside(it, json!({ "event": "session.started" }));
+        let start = beside(it, &json!({ "event": "session.started" }));
         let start = (number == 1 && !has_started).then_some(start);
         start.into_iter().chain([it.clone()]).collect()
     })
@@ -133,7 +130,7 @@ fn applied(run: &Run) -> Run {
 /// Somebody who can reply has been there from the start.
 fn heard(run: &Run) -> Run {
     each(run, |number, it| {
-        let opens = beside(it, json!({ "~subscribes": "sub_user", "~able": true }));
+        let opens = beside(it, &json!({ "~subscribes": "sub_user", "~able": true }));
         let first = (number == 1).then_some(opens);
         first.into_iter().chain([it.clone()]).collect()
     })
@@ -151,7 +148,7 @@ fn agreed(run: &Run) -> Run {
             .any(|(_, it)| it.is("op", "agree") && it.get("token") == token);
         let agrees = it.has("performed") && it.has("token") && !has_agreed;
         let agree = json!({ "op": "agree", "token": token, "by": "ann", "recorded": true });
-        let agree = agrees.then(|| beside(it, agree));
+        let agree = agrees.then(|| beside(it, &agree));
         agree.into_iter().chain([it.clone()]).collect()
     })
 }
@@ -178,7 +175,7 @@ fn logged(run: &Run) -> Run {
         let entry = event.map(|event| {
             beside(
                 it,
-                json!({ "op": "audit", "event": event, "token": it.get("token") }),
+                &json!({ "op": "audit", "event": event, "token": it.get("token") }),
             )
         });
         [it.clone()].into_iter().chain(entry).collect()
@@ -206,7 +203,7 @@ fn typed(run: &Run) -> Run {
         let decision = json!({
             "op": "decide", "action_id": it.get("answers"), "decision": taken, "by": it.get("by"),
         });
-        let decision = decides.then(|| beside(it, decision));
+        let decision = decides.then(|| beside(it, &decision));
         [it.clone()].into_iter().chain(decision).collect()
     })
 }
@@ -218,7 +215,7 @@ fn started(run: &Run) -> Run {
             before.is("op", "start") && before.get("action_id") == it.get("action_id")
         });
         let start = json!({ "op": "start", "action_id": it.get("action_id") });
-        let start = (it.is("op", "perform") && !is_stored).then(|| beside(it, start));
+        let start = (it.is("op", "perform") && !is_stored).then(|| beside(it, &start));
         start.into_iter().chain([it.clone()]).collect()
     })
 }

@@ -99,7 +99,7 @@ fn a_finding_that_rests_on_the_wire_facts_says_so() {
         assert_eq!(it.facts.is_some(), in_sections, "{}", it.id);
         assert!(it.facts.is_some() || !by_facts, "{}", it.id);
         if let Some(facts) = &it.facts {
-            let mut clauses = it.clauses.iter().map(|id| id.as_str());
+            let mut clauses = it.clauses.iter().map(countersign_clauses::ClauseId::as_str);
             let named = clauses.any(|id| id.starts_with("AAEP-EV-") && facts.contains(id));
             assert!(named, "{}: {facts}", it.id);
             assert!(it.wrong.contains("wire facts") || by_facts, "{}", it.id);
