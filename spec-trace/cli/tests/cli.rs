@@ -682,7 +682,7 @@ fn worth_says_that_nothing_breaks() {
         .assert()
         .code(0)
         .stdout(contains(
-            "without            else\nhonours-stranger      ·\n",
+            "without                 else\nhonours-stranger PA-2      ·\n",
         ))
         .stdout(contains(
             "without honours-stranger: breaks nothing within 2 steps, ",
