@@ -327,6 +327,18 @@ struct Side {
     bounds: String,
     #[serde(flatten)]
     is: Setting,
+    also_leaves_out: AlsoLeftOut,
+}
+
+/// What goes with the clauses that are left out, as the model's rules carry it out, too.
+#[derive(JsonSchema)]
+struct AlsoLeftOut {
+    /// Other clauses that lose a rule.
+    clauses: Vec<String>,
+    /// The rules by which they do.
+    rules: Vec<String>,
+    /// The rules that carry out nothing but what is left out.
+    alone: Vec<String>,
 }
 
 #[derive(JsonSchema)]
@@ -370,6 +382,9 @@ struct Run {
     instead: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     made_possible_by: Option<Vec<Need>>,
+    /// Of what both allow: whether it is what a rule asks for that the other leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_longer_required: Option<bool>,
 }
 
 #[derive(JsonSchema)]
@@ -390,6 +405,8 @@ struct Advised {
 /// A guarantee with the shortest run that breaks it.
 #[derive(JsonSchema)]
 struct Guarantee {
+    /// Whether it breaks only by rules that carry out other clauses, too.
+    by_shared_rules: bool,
     property: String,
     clauses: Vec<String>,
     steps: Vec<Step>,
@@ -418,7 +435,7 @@ struct Finding {
     sections: Vec<String>,
     clauses: Vec<String>,
     /// What it takes from the wire facts, and what the documents say without them; absent where it rests on the documents alone.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     facts: Option<String>,
     wrong: String,
     witness: Witness,
@@ -570,9 +587,17 @@ struct Reading {
     /// Why the first choice is the default.
     why: String,
     choices: Vec<Choice>,
+    /// Of what is guaranteed, what the search does not look at although the place is about it.
+    not_looked_at: Vec<NotLookedAt>,
     /// Those in which it was searched, where it does not show in those of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     bounds: Option<String>,
+}
+
+#[derive(JsonSchema)]
+struct NotLookedAt {
+    clause: String,
+    what: String,
 }
 
 #[derive(JsonSchema)]
