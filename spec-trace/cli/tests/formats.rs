@@ -147,7 +147,7 @@ fn bash_completes_commands_and_formats() {
         ),
         ("countersign findings PA-E", "PA-E1 PA-E2 PA-E3"),
         ("countersign show --finding PA-F16", "PA-F16"),
-        ("countersign schema vec", "vectors"),
+        ("countersign schema vec", "vectors vectors.printed"),
     ] {
         assert_eq!(complete(words), format!("{values}\n"), "{words}");
     }

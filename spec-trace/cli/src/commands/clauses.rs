@@ -30,7 +30,7 @@ Examples:
   countersign clauses aaep-6.3.4                        those of a section, with what covers each
   countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why
   countersign clauses --against my-copy                 each beside its passage; what has changed
-  countersign clauses --against my-copy --changed       only what is to be read again, and what is new
+  countersign clauses --against my-copy --changed       only what to read again, and what is new
   countersign clauses PA-5 --against my-copy            one beside its passage";
 
 /// What to show.

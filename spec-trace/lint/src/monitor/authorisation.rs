@@ -16,7 +16,8 @@ use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
     after_failed_reply, allowed_instead, breaks_besides, calls_withdrawn_accepted, doubt,
-    doubt_order, doubt_place, doubt_reversible, doubt_withdrawal, may_not_count, stray_acceptance,
+    doubt_order, doubt_place, doubt_reversible, doubt_withdrawal, doubt_words, may_not_count,
+    stray_acceptance,
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
@@ -591,13 +592,13 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) {
-        let mut candidates = candidates.iter();
-        let Some(explains) = candidates.find(|it| self.assigned.left_of(**it) == Some(number))
-        else {
+        let mut all = candidates.iter();
+        let Some(explains) = all.find(|it| self.assigned.left_of(**it) == Some(number)) else {
             return;
         };
-        let run = &self.runs[number];
-        doubt(run, confirmations.kept(*explains), notes);
+        let (run, explains) = (&self.runs[number], confirmations.kept(*explains));
+        doubt(run, explains, notes);
+        doubt_words(run, explains, candidates, confirmations, notes);
     }
 
     /// Accuses the deferred calls that no reply can explain any more.

@@ -527,9 +527,9 @@ impl Confirmation {
     }
 }
 
-/// AAEP-6.8-3: whether it is a state that a withdrawal returns to.
+/// AAEP-6.8-3, AAEP-A.2-4: whether it may be a state that a withdrawal returns to; what a producer's own states are kinds of does not show.
 pub(super) fn goes_back(to: &str) -> bool {
-    [AgentState::Thinking.name(), AgentState::Deciding.name()].contains(&to)
+    AgentState::named(to).is_none_or(|it| matches!(it, AgentState::Thinking | AgentState::Deciding))
 }
 
 /// Whether a change between these states may be what came of a question: its default, or its withdrawal.

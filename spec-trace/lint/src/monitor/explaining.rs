@@ -172,6 +172,32 @@ pub(super) fn doubt_place(run: &Run, question: &Confirmation) -> String {
     )
 }
 
+/// AAEP-A.8-4: a call that runs on a question which its place alone ties to it, while another that nobody accepted names it.
+pub(super) fn doubt_words(
+    run: &Run,
+    explains: &Confirmation,
+    candidates: &[usize],
+    confirmations: &Confirmations,
+    notes: &mut Notes,
+) {
+    if run.fit(explains) > Fit::Not || !confirmations.hold_replies() {
+        return;
+    }
+    let questions = candidates.iter().map(|it| confirmations.kept(*it));
+    let mut named = questions.filter(|it| run.fit(it) == Fit::Words);
+    let is_free = |it: &&Confirmation| !it.may_explain(run.line(), true) && !it.is_withdrawn();
+    if let Some(question) = named.rfind(is_free) {
+        let reason = format!(
+            "call of {} on line {}, which runs on the question on line {} by its place alone, while that on line {} names the tool and was accepted by nobody: which of the two it is about does not show; a recording would have to hold an id in both (extra_context.tool_call_id)",
+            run.name(),
+            run.line(),
+            explains.place.line,
+            question.place.line
+        );
+        notes.leave_open("AAEP-A.8-4", run.line(), reason);
+    }
+}
+
 /// AAEP-6.1-1: a call that can be undone, of a question that nobody answered: it may be withdrawn.
 pub(super) fn doubt_withdrawal(
     run: &Run,
