@@ -75,7 +75,7 @@ pub fn apart<T: Modelled>(
     let (leader, other) = (leader.literal(), other.literal());
     let keeping = keeping(&leader, &other);
     let freed = (keeping.rules != other.rules)
-        .then(|| first(searched([&leader, &other], &[], limit, &mut progress)));
+        .then(|| first(searched([&keeping, &other], &[], limit, &mut progress)));
     let only_rules = leader.reading == other.reading && leader.bounds == other.bounds;
     let compared = match &freed {
         // Then it is the leader itself that the other may be.
@@ -102,8 +102,8 @@ pub fn apart<T: Modelled>(
     }
 }
 
-/// The same by each thing in which the other differs and that the run found does not need, unless there is but one: the shortest run
-/// that no party can have that has this of the other, nor any of the other.
+/// The same by each thing in which the leader differs and that the run found does not need, unless there is but one: the shortest run of a
+/// party that has this alone of the leader and all else of the other, and that no party of the other can have.
 pub fn apart_by_each<T: Modelled>(
     leader: &Specification<T>,
     other: &Specification<T>,
@@ -121,18 +121,24 @@ pub fn apart_by_each<T: Modelled>(
     }
     let keeping = keeping(&leader, &other);
     let by_it = |it: Departure| {
-        let with_it = without(&leader, &other, &it).literal();
-        let mut search =
-            |wholes: &[_]| first(searched([&leader, &with_it], wholes, limit, &mut progress));
-        let compared = if it.what == What::Kept {
-            let freed = search(&[&other]);
+        let is_kept = it.what == What::Kept;
+        let [one, another] = if is_kept {
+            [keeping.clone(), without(&keeping, &other, &it).literal()]
+        } else {
+            [
+                without(&keeping, &leader, &it.mirrored()).literal(),
+                keeping.clone(),
+            ]
+        };
+        let found = first(searched([&one, &another], &[&other], limit, &mut progress));
+        let compared = if is_kept {
             Compared {
-                allowed: freed.difference.or(freed.allowed),
+                allowed: found.difference.or(found.allowed),
                 difference: None,
-                ..freed
+                ..found
             }
         } else {
-            search(&[&keeping, &other])
+            found
         };
         (it, compared)
     };

@@ -45,6 +45,15 @@ impl Departure {
         }
     }
 
+    /// The same as the other has it.
+    pub(crate) fn mirrored(&self) -> Departure {
+        Departure {
+            value: self.other.clone(),
+            other: self.value.clone(),
+            ..self.clone()
+        }
+    }
+
     /// As `name=value`.
     pub fn assignment(&self) -> String {
         format!("{}={}", self.name, self.value)

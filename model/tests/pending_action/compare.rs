@@ -139,6 +139,28 @@ fn each_of_two_that_leave_out_a_rule_is_told_by_its_own_pa_2() {
     }
 }
 
+/// PA-7: what one of several rules that are left out makes possible by itself is what it does where it alone is left out.
+#[test]
+fn each_of_several_rules_that_are_left_out_is_told_as_if_it_were_the_only_one_pa_7() {
+    let model: PendingAction = small();
+    let without = |guards: &[Guard]| {
+        let guards = guards.iter().copied();
+        model.with(guards.fold(Rules::all(), Rules::without), model.reading)
+    };
+    let all = Guard::named("PA-7");
+    let leader = without(&all);
+    let first = apart(&leader, &model, LIMIT, |_| {});
+    let each = apart_by_each(&leader, &model, &first, LIMIT, |_| {});
+    assert_eq!(each.len(), all.len() - 1);
+    for (departure, found) in &each {
+        let own = Guard::named(departure.name);
+        let alone = apart(&without(&own), &model, LIMIT, |_| {});
+        assert_eq!(told(found), told(&alone), "{}", departure.name);
+    }
+    let found = each.iter().filter(|it| it.1.difference.is_some());
+    assert!(found.count() > 2);
+}
+
 /// PA-7, PA-8: what only the one who keeps a rule may do is put down to how that one reads the text, and not to the rule.
 #[test]
 fn a_run_of_one_who_keeps_a_rule_needs_the_reading_pa_7() {

@@ -274,11 +274,12 @@ fn only_text<T: Modelled>(
     let head = format!("\nAllowed under {letter} and not under {other}");
     let by = lead.map_or_else(String::new, |name| format!(", by {name} alone"));
     let mut text = String::new();
-    if !none.is_empty() {
+    let is_nothing = |it: &Each| it.1.difference.is_none() && it.1.allowed.is_none();
+    if none.iter().any(is_nothing) {
         text += &head;
         text.push('\n');
-        text += &each_text::<T>(&head, other, &none);
     }
+    text += &each_text::<T>(&head, other, &none);
     text += &apart_text(&format!("{head}{by}"), other, only);
     text += &by_text::<T>(other, only);
     text + &each_text::<T>(&head, other, &rest)
@@ -375,7 +376,10 @@ fn allowed_text(by: &str, other: &str, compared: &Compared) -> String {
     let [said, under_other] = if allowed.is_no_longer_required() {
         [
             format!("Allowed by both, and no longer required under {other}"),
-            other.to_owned(),
+            match by {
+                "" => other.to_owned(),
+                _ => format!("{other}, were that alone left out"),
+            },
         ]
     } else {
         [
