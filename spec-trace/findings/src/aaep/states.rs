@@ -1,7 +1,8 @@
 //! The state machine of appendix A: states, calls, streams, several producers.
 
 use super::consent::{
-    asked, counts, due, invokes, is_about, is_question, judge, lacks, over, same, stands,
+    asked, counts, due, ends_session, invokes, is_about, is_question, judge, lacks, over, same,
+    stands,
 };
 use crate::every::{each, kept, together};
 use crate::run::{Judge, Run, Step, Verdict};
@@ -30,6 +31,7 @@ pub(super) const PASSAGES: &[Judge] = &[
     }),
     judge("A.7.6", comes_after_start_or_change),
     judge("A.7.7", comes_after_what_writes),
+    judge("A.8.6", no_chunk_after_the_last),
     judge("A.9", |run| chain(run, true)),
     judge("facts: state chain", |run| chain(run, false)),
     judge("facts: sequence_number", |run| numbered(run, false)),
@@ -46,7 +48,7 @@ pub(super) const REPAIRS: &[Judge] = &[
         together([chain(run, true), numbered(run, true)])
     }),
     judge("AAEP-F53", something_tells_of_it),
-    judge("AAEP-F54", comes_after_the_start),
+    judge("AAEP-F54", comes_while_open),
 ];
 
 fn changes(step: &Step) -> bool {
@@ -212,16 +214,31 @@ fn comes_after_what_writes(run: &Run) -> Verdict {
     })
 }
 
-/// Mended: a call or a chunk may follow any event of a session that has started.
-fn comes_after_the_start(run: &Run) -> Verdict {
+/// A.8.6: no chunk of an output that is complete.
+fn no_chunk_after_the_last(run: &Run) -> Verdict {
     each(
+        run,
+        |it| streams(it) && it.has("output_id"),
+        |number, chunk| {
+            !run.before(number).any(|(_, it)| {
+                streams(it) && same(it, chunk, "output_id") && it.get("complete") == true
+            })
+        },
+    )
+}
+
+/// Mended: a call or a chunk may follow any event of a session that has started, as long as the session, and its output, is open.
+fn comes_while_open(run: &Run) -> Verdict {
+    let within = each(
         run,
         |it| called(it) || streams(it),
         |number, _| {
-            run.before(number)
-                .any(|(_, it)| it.is("event", "session.started"))
+            let mut before = run.before(number);
+            let ended = run.before(number).any(|(_, it)| ends_session(it));
+            !ended && before.any(|(_, it)| it.is("event", "session.started"))
         },
-    )
+    );
+    together([within, no_chunk_after_the_last(run)])
 }
 
 /// A.3: the state is `calling_tool` while a tool runs.
