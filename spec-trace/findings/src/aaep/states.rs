@@ -9,6 +9,7 @@ use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
+    judge("6.1 after a reject", something_follows_a_reject),
     judge("6.7.2", resolution_leaves_awaiting_input),
     judge("A.2 awaiting_input", awaiting_while_open),
     judge("A.3 calling_tool", calling_tool_while_one_runs),
@@ -16,6 +17,7 @@ pub(super) const PASSAGES: &[Judge] = &[
     judge("A.4 at, by the clock", entered_at_by_the_clock),
     judge("A.4 away", away_after_resolution),
     judge("A.7.1", may_follow_the_start),
+    judge("A.7.3", may_follow_a_change),
     judge("A.7.4 any before", |run| {
         each(run, called, |number, _| {
             run.before(number).any(|(_, it)| leads_to_a_call(it))
@@ -158,6 +160,19 @@ fn away_after_resolution(run: &Run) -> Verdict {
     )
 }
 
+/// 6.1: after a reject an event reflects the cancelled action: a change of state, or a chunk that explains it.
+fn something_follows_a_reject(run: &Run) -> Verdict {
+    each(
+        run,
+        |it| it.is("decision", "reject"),
+        |number, reply| {
+            !counts(run, number, reply)
+                || !over(run, number)
+                || later(run, number).any(|(_, it)| changes(it) || streams(it))
+        },
+    )
+}
+
 /// Mended: after a resolution an event tells of it: the state leaves `awaiting_input`, or the accepted action runs.
 fn something_tells_of_it(run: &Run) -> Verdict {
     let away = |it: &Step| changes(it) && !it.is("to_state", "awaiting_input");
@@ -191,6 +206,16 @@ fn may_follow_the_start(run: &Run) -> Verdict {
                 let barred = ["session.started", "tool.completed"].contains(&it.text("event"));
                 kept(!barred, number)
             }),
+    )
+}
+
+/// A.7.3: what may come next after a change of state: any event within the session, and a terminal one, so that only a start may not.
+fn may_follow_a_change(run: &Run) -> Verdict {
+    let follows = |number| run.before(number).next().is_some_and(|(_, it)| changes(it));
+    each(
+        run,
+        |it| it.has("event"),
+        |number, it| !follows(number) || !it.is("event", "session.started"),
     )
 }
 
