@@ -10,7 +10,10 @@ use crate::run::{Judge, Run, Step, Verdict};
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
     judge("6.1 after a reject", something_follows_a_reject),
-    judge("6.7.2", resolution_leaves_awaiting_input),
+    judge(
+        "6.7.2 recommended pattern",
+        resolution_leaves_awaiting_input,
+    ),
     judge("A.2 awaiting_input", awaiting_while_open),
     judge("A.3 calling_tool", calling_tool_while_one_runs),
     judge("A.4 before, in order", entered_before_in_order),
@@ -34,7 +37,7 @@ pub(super) const PASSAGES: &[Judge] = &[
     judge("A.7.6", comes_after_start_or_change),
     judge("A.7.7", comes_after_what_writes),
     judge("A.8.6", no_chunk_after_the_last),
-    judge("A.9", |run| chain(run, true)),
+    judge("A.9 chain by producer", |run| chain(run, true)),
     judge("facts: state chain", |run| chain(run, false)),
     judge("facts: sequence_number", |run| numbered(run, false)),
 ];
@@ -127,15 +130,14 @@ fn is_open(run: &Run, number: usize) -> bool {
 
 /// 6.7.2: the change that tells of a resolution leaves `awaiting_input`.
 fn resolution_leaves_awaiting_input(run: &Run) -> Verdict {
-    each(
-        run,
-        |it| it.has("decision"),
-        |number, reply| {
-            let told = later(run, number).find(|(_, it)| changes(it));
-            !counts(run, number, reply)
-                || told.is_none_or(|(_, it)| it.is("from_state", "awaiting_input"))
-        },
-    )
+    let replies = run.steps().filter(|(_, it)| it.has("decision"));
+    together(replies.map(|(number, reply)| {
+        let told = later(run, number).find(|(_, it)| changes(it));
+        let (place, leaves) = told.map_or((number, true), |(place, it)| {
+            (place, it.is("from_state", "awaiting_input"))
+        });
+        kept(leaves || !counts(run, number, reply), place)
+    }))
 }
 
 /// A.2: the state is `awaiting_input` as long as a question is open.
