@@ -10,7 +10,7 @@ use crate::run::{Judge, Run, Step, Verdict};
 pub(super) const PASSAGES: &[Judge] = &[
     judge("6.1 clarification: reply or timeout", waits_for_the_answer),
     judge("6.5.1", is_a_clarification_reply),
-    judge("6.5.2 default answer", default_is_an_answer),
+    judge("6.5.2 if it types the default", default_is_an_answer),
     judge("A.7.4 accept in the run", an_accept_precedes),
     judge("facts: default_response", default_is_a_string),
 ];

@@ -345,9 +345,9 @@ fn ends_are_told_by_token(run: &Run) -> Verdict {
 
 /// Mended: each terminal event cancels every question, and no default is applied after it.
 fn every_end_cancels(run: &Run) -> Verdict {
-    let ended = each(run, ends_session, |number, _| {
-        !run.steps()
-            .any(|(at, it)| at > number && (applies(it) || invokes(it)))
+    let concerned = |it: &Step| ends_session(it) || applies(it) || invokes(it);
+    let ended = each(run, concerned, |number, it| {
+        ends_session(it) || !run.before(number).any(|(_, it)| ends_session(it))
     });
     together([ended, on_grounds(run)])
 }

@@ -1,20 +1,26 @@
 //! The state machine of appendix A: states, calls, streams, several producers.
 
 use super::consent::{
-    asked, counts, due, invokes, is_about, is_question, judge, lacks, over, same, stands,
+    asked, counts, due, ends_session, invokes, is_about, is_question, judge, lacks, over, same,
+    stands,
 };
 use crate::every::{each, kept, together};
 use crate::run::{Judge, Run, Step, Verdict};
 
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
-    judge("6.7.2", resolution_leaves_awaiting_input),
+    judge("6.1 after a reject", something_follows_a_reject),
+    judge(
+        "6.7.2 recommended pattern",
+        resolution_leaves_awaiting_input,
+    ),
     judge("A.2 awaiting_input", awaiting_while_open),
     judge("A.3 calling_tool", calling_tool_while_one_runs),
     judge("A.4 before, in order", entered_before_in_order),
     judge("A.4 at, by the clock", entered_at_by_the_clock),
     judge("A.4 away", away_after_resolution),
     judge("A.7.1", may_follow_the_start),
+    judge("A.7.3", may_follow_a_change),
     judge("A.7.4 any before", |run| {
         each(run, called, |number, _| {
             run.before(number).any(|(_, it)| leads_to_a_call(it))
@@ -30,7 +36,8 @@ pub(super) const PASSAGES: &[Judge] = &[
     }),
     judge("A.7.6", comes_after_start_or_change),
     judge("A.7.7", comes_after_what_writes),
-    judge("A.9", |run| chain(run, true)),
+    judge("A.8.6", no_chunk_after_the_last),
+    judge("A.9 chain by producer", |run| chain(run, true)),
     judge("facts: state chain", |run| chain(run, false)),
     judge("facts: sequence_number", |run| numbered(run, false)),
 ];
@@ -46,7 +53,7 @@ pub(super) const REPAIRS: &[Judge] = &[
         together([chain(run, true), numbered(run, true)])
     }),
     judge("AAEP-F53", something_tells_of_it),
-    judge("AAEP-F54", comes_after_the_start),
+    judge("AAEP-F54", comes_while_open),
 ];
 
 fn changes(step: &Step) -> bool {
@@ -123,15 +130,14 @@ fn is_open(run: &Run, number: usize) -> bool {
 
 /// 6.7.2: the change that tells of a resolution leaves `awaiting_input`.
 fn resolution_leaves_awaiting_input(run: &Run) -> Verdict {
-    each(
-        run,
-        |it| it.has("decision"),
-        |number, reply| {
-            let told = later(run, number).find(|(_, it)| changes(it));
-            !counts(run, number, reply)
-                || told.is_none_or(|(_, it)| it.is("from_state", "awaiting_input"))
-        },
-    )
+    let replies = run.steps().filter(|(_, it)| it.has("decision"));
+    together(replies.map(|(number, reply)| {
+        let told = later(run, number).find(|(_, it)| changes(it));
+        let (place, leaves) = told.map_or((number, true), |(place, it)| {
+            (place, it.is("from_state", "awaiting_input"))
+        });
+        kept(leaves || !counts(run, number, reply), place)
+    }))
 }
 
 /// A.2: the state is `awaiting_input` as long as a question is open.
@@ -152,6 +158,19 @@ fn away_after_resolution(run: &Run) -> Verdict {
                 || !over(run, number)
                 || away(step)
                 || later(run, number).any(|(_, it)| away(it))
+        },
+    )
+}
+
+/// 6.1: after a reject an event reflects the cancelled action: a change of state, or a chunk that explains it.
+fn something_follows_a_reject(run: &Run) -> Verdict {
+    each(
+        run,
+        |it| it.is("decision", "reject"),
+        |number, reply| {
+            !counts(run, number, reply)
+                || !over(run, number)
+                || later(run, number).any(|(_, it)| changes(it) || streams(it))
         },
     )
 }
@@ -192,6 +211,16 @@ fn may_follow_the_start(run: &Run) -> Verdict {
     )
 }
 
+/// A.7.3: what may come next after a change of state: any event within the session, and a terminal one, so that only a start may not.
+fn may_follow_a_change(run: &Run) -> Verdict {
+    let follows = |number| run.before(number).next().is_some_and(|(_, it)| changes(it));
+    each(
+        run,
+        |it| it.has("event"),
+        |number, it| !follows(number) || !it.is("event", "session.started"),
+    )
+}
+
 /// A.7.4: what may come before a call.
 fn leads_to_a_call(step: &Step) -> bool {
     step.is("to_state", "calling_tool")
@@ -212,16 +241,31 @@ fn comes_after_what_writes(run: &Run) -> Verdict {
     })
 }
 
-/// Mended: a call or a chunk may follow any event of a session that has started.
-fn comes_after_the_start(run: &Run) -> Verdict {
+/// A.8.6: no chunk of an output that is complete.
+fn no_chunk_after_the_last(run: &Run) -> Verdict {
     each(
+        run,
+        |it| streams(it) && it.has("output_id"),
+        |number, chunk| {
+            !run.before(number).any(|(_, it)| {
+                streams(it) && same(it, chunk, "output_id") && it.get("complete") == true
+            })
+        },
+    )
+}
+
+/// Mended: a call or a chunk may follow any event of a session that has started, as long as the session, and its output, is open.
+fn comes_while_open(run: &Run) -> Verdict {
+    let within = each(
         run,
         |it| called(it) || streams(it),
         |number, _| {
-            run.before(number)
-                .any(|(_, it)| it.is("event", "session.started"))
+            let mut before = run.before(number);
+            let ended = run.before(number).any(|(_, it)| ends_session(it));
+            !ended && before.any(|(_, it)| it.is("event", "session.started"))
         },
-    )
+    );
+    together([within, no_chunk_after_the_last(run)])
 }
 
 /// A.3: the state is `calling_tool` while a tool runs.
