@@ -274,7 +274,7 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "by-arrival",
-                gloss: "A reply that arrives once its deadline has passed is late, whatever it claims.",
+                gloss: "Once the deadline has passed the default is applied first, whatever a reply claims that arrives then.",
                 set: |reading| reading.late_reply = LateReply::ByArrival,
             },
             Choice {
@@ -379,7 +379,7 @@ pub static PLACES: [Place; 19] = [
     Place {
         name: "timeout-uses-token",
         clauses: &["AAEP-6.3.4-3", "AAEP-6.4-1"],
-        question: "The default was applied, and then a reply arrives that claims a time before the deadline: is its token used? Check 4 alone does not stop it, however late-reply is taken.",
+        question: "The default was applied, and then a reply arrives that claims a time before the deadline: is its token used? Check 4 compares what it claims, and late-reply is about a default that has not been applied yet.",
         with: None,
         open: true,
         choices: &[
@@ -439,7 +439,7 @@ pub static PLACES: [Place; 19] = [
     Place {
         name: "early-default-on-close",
         clauses: &["AAEP-EV-11", "AAEP-6.1-1"],
-        question: "The last subscription that could answer closes: does the default apply before its time?",
+        question: "The last subscription that could answer closes, and whatever stays open cannot reply: does the default apply before its time?",
         with: None,
         open: true,
         choices: &[
@@ -459,7 +459,7 @@ pub static PLACES: [Place; 19] = [
                 set: |reading| reading.early_default_on_close = EarlyDefaultOnClose::Never,
             },
         ],
-        why: "A default of accept before the timeout has elapsed is what 6.1 forbids; a reject harms nobody.",
+        why: "A default of accept before the timeout has elapsed is what 6.1 forbids; no passage speaks of a reject before it.",
     },
     Place {
         name: "courtesy-notice",
@@ -470,7 +470,7 @@ pub static PLACES: [Place; 19] = [
         choices: &[
             Choice {
                 value: "permitted",
-                gloss: "A late duplicate may be answered with a notice.",
+                gloss: "Such a reply may be answered with a notice: 6.7.1 has late replies answered so, and not duplicates alone.",
                 set: |reading| reading.courtesy_notice = CourtesyNotice::Permitted,
             },
             Choice {
@@ -479,7 +479,7 @@ pub static PLACES: [Place; 19] = [
                 set: |reading| reading.courtesy_notice = CourtesyNotice::Forbidden,
             },
         ],
-        why: "6.3.5 allows it in so many words.",
+        why: "6.3.5 allows it of a late duplicate in so many words, and 6.7.1 of late replies.",
     },
     Place {
         name: "incapable-subscriptions",
@@ -495,7 +495,7 @@ pub static PLACES: [Place; 19] = [
             },
             Choice {
                 value: "withheld",
-                gloss: "One that cannot reply gets no question, and where there is no other the default applies at once: 6.7 asks those whose capabilities permit, and the wire facts say so outright (AAEP-EV-16).",
+                gloss: "The event is put out, but not sent to one that cannot reply, and where nobody is there that can the default applies at once: 6.7 asks those whose capabilities permit, and the wire facts say so outright (AAEP-EV-16).",
                 set: |reading| reading.incapable_subscriptions = IncapableSubscriptions::Withheld,
             },
         ],
@@ -639,7 +639,7 @@ pub static PLACES: [Place; 19] = [
                 set: |reading| reading.kinds_absent = KindsAbsent::Freetext,
             },
         ],
-        why: "The list may be absent, and 6.5.5 turns away what is of none of its kinds: without a list that is nothing that 6.5.2 has as a response.",
+        why: "By the wire facts the list may be absent (AAEP-EV-5), and 6.5.5 turns away what is of none of its kinds: without a list that is nothing that 6.5.2 has as a response.",
     },
     Place {
         name: "choices-beside-freetext",
