@@ -349,7 +349,7 @@ pub static PLACES: [Place; 10] = [
             },
             Choice {
                 value: "unknown",
-                gloss: "It is expired as long as it is stored, and unknown from its purge on (4.1), an hour after its tolerance at the latest (5.5). No one can see a purge, so that one answer does not tell this from `either`: an answer of expired behind one of unknown does, and so does the hour, to which no bounds go.",
+                gloss: "It is expired as long as it is stored, and unknown from its purge on (4.1), an hour after its tolerance at the latest (5.5). No one can see a purge, so that one answer does not tell this from `either`: an answer of expired behind one of unknown does, and so does the hour; no run within the small bounds is told apart by either.",
                 set: |reading| reading.purge_code = PurgeCode::Unknown,
             },
             Choice {
