@@ -635,7 +635,7 @@ impl<'a> Table<'a> {
         }
         if let Some((closed, line)) = late {
             let what = format!(
-                "{name} was allowed on line {line} after the `expires_at` of line {closed}:                  only rows that tell when its question was to close later, if it was, would show whether that is in time"
+                "{name} was allowed on line {line} after the `expires_at` of line {closed}: only rows that tell when its question was to close later, if it was, would show whether that is in time"
             );
             self.new_doubts.push((rules::EXPIRED.clause, what));
         }
