@@ -46,6 +46,18 @@ fn with(step: &Step, members: &Value) -> Step {
     step
 }
 
+/// Each step of which a member says this, with these members besides.
+fn each_with(
+    run: &Run,
+    (name, value): (&str, &str),
+    members: impl Fn(usize, &Step) -> Value,
+) -> Run {
+    each(run, |number, it| {
+        let is_it = it.is(name, value).then(|| with(it, &members(number, it)));
+        vec![is_it.unwrap_or_else(|| it.clone())]
+    })
+}
+
 /// A step at the time of another one.
 fn beside(step: &Step, members: &Value) -> Step {
     let members = members.as_object().cloned().unwrap_or_default();
@@ -67,16 +79,11 @@ fn begun(run: &Run) -> Run {
 
 /// A question has a rating.
 fn rated(run: &Run) -> Run {
-    each(run, |_, it| {
-        if it.is("event", "awaiting.confirmation") {
-            vec![with(
-                it,
-                &json!({ "irreversible": false, "risk_level": "low" }),
-            )]
-        } else {
-            vec![it.clone()]
-        }
-    })
+    each_with(
+        run,
+        ("event", "awaiting.confirmation"),
+        |_, _| json!({ "irreversible": false, "risk_level": "low" }),
+    )
 }
 
 /// Bytes are the reply that they hold.
@@ -90,7 +97,7 @@ fn read(run: &Run) -> Run {
 
 /// A change of state leaves the one that was entered last.
 fn chained(run: &Run) -> Run {
-    each(run, |number, it| {
+    each_with(run, ("event", "state.changed"), |number, _| {
         let entered = run.before(number).find_map(|(_, before)| {
             let asks = before.text("event").starts_with("awaiting.");
             let state = if asks {
@@ -101,11 +108,7 @@ fn chained(run: &Run) -> Run {
             (!state.is_empty()).then(|| state.to_owned())
         });
         let from = entered.unwrap_or_else(|| "idle".to_owned());
-        if it.is("event", "state.changed") {
-            vec![with(it, &json!({ "from_state": from }))]
-        } else {
-            vec![it.clone()]
-        }
+        json!({ "from_state": from })
     })
 }
 
@@ -155,14 +158,10 @@ fn agreed(run: &Run) -> Run {
 
 /// A token expires after five minutes.
 fn limited(run: &Run) -> Run {
-    each(run, |_, it| {
+    each_with(run, ("op", "issue"), |_, it| {
         let mut expiry = it.clone();
         expiry.at += 300_000;
-        if it.is("op", "issue") {
-            vec![with(it, &json!({ "expires_at": expiry.time() }))]
-        } else {
-            vec![it.clone()]
-        }
+        json!({ "expires_at": expiry.time() })
     })
 }
 
@@ -184,14 +183,10 @@ fn logged(run: &Run) -> Run {
 
 /// The summary states the arguments.
 fn summed_up(run: &Run) -> Run {
-    each(run, |_, it| {
+    each_with(run, ("op", "propose"), |_, it| {
         let text: Option<Value> = serde_json::from_str(it.text("arguments")).ok();
         let stated = text.unwrap_or_else(|| it.get("arguments").clone());
-        if it.is("op", "propose") {
-            vec![with(it, &json!({ "summary": stated }))]
-        } else {
-            vec![it.clone()]
-        }
+        json!({ "summary": stated })
     })
 }
 
