@@ -45,6 +45,20 @@ pub struct Compared {
     pub exhaustive: bool,
 }
 
+impl Compared {
+    /// The run that is told: one that no party of the other can have, else one in which it may do otherwise.
+    pub fn told(&self) -> Option<&Difference> {
+        self.difference.as_ref().or(self.allowed.as_ref())
+    }
+
+    /// The same, unless it is one in which the text merely leaves the other free.
+    pub fn told_unless_free(&self) -> Option<&Difference> {
+        let allowed = self.allowed.as_ref();
+        let freed = allowed.filter(|it| it.is_no_longer_required());
+        self.difference.as_ref().or(freed)
+    }
+}
+
 impl Difference {
     /// Whether it takes a rule that the one keeps and the other leaves out.
     pub fn is_no_longer_required(&self) -> bool {
@@ -116,7 +130,7 @@ pub fn apart_by_each<T: Modelled>(
     if rest.len() < 2 {
         return Vec::new();
     }
-    if let Some(told) = found.difference.as_ref().or(found.allowed.as_ref()) {
+    if let Some(told) = found.told() {
         rest.retain(|it| !told.needs.contains(it));
     }
     let keeping = keeping(&leader, &other);

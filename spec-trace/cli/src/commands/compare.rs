@@ -274,7 +274,7 @@ fn only_text<T: Modelled>(
     let head = format!("\nAllowed under {letter} and not under {other}");
     let by = lead.map_or_else(String::new, |name| format!(", by {name} alone"));
     let mut text = String::new();
-    let is_nothing = |it: &Each| it.1.difference.is_none() && it.1.allowed.is_none();
+    let is_nothing = |it: &Each| it.1.told().is_none();
     if none.iter().any(is_nothing) {
         text += &head;
         text.push('\n');
@@ -330,8 +330,7 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
         } else {
             "runs"
         };
-        let freed = compared.allowed.as_ref();
-        let is_by_rule = freed.is_some_and(Difference::is_no_longer_required);
+        let is_by_rule = compared.told_unless_free().is_some();
         let mut text = if is_by_rule && compared.exhaustive {
             format!("{head}: nothing, since to leave out a rule forbids nothing\n")
         } else {
@@ -433,10 +432,8 @@ fn each_text<T: Modelled>(head: &str, other: &str, each: &[(Departure, Compared)
 
 /// By what of all in which it differs from the other the one allows the run, or requires it.
 fn by_text<T: Modelled>(other: &str, compared: &Compared) -> String {
-    let freed = compared.allowed.as_ref();
-    let freed = freed.filter(|it| it.is_no_longer_required());
-    let difference = compared.difference.as_ref().or(freed);
-    difference.map_or_else(String::new, |it| needs_text::<T>(&it.needs, Some(other)))
+    let told = compared.told_unless_free();
+    told.map_or_else(String::new, |it| needs_text::<T>(&it.needs, Some(other)))
 }
 
 /// A run that only one of two advises against, in words.

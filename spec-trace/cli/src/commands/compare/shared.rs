@@ -111,10 +111,8 @@ impl Shared {
             return None;
         }
         each.sort_by_key(|(it, _)| self.distance(it));
-        let freed = compared.allowed.as_ref();
-        let freed = freed.filter(|it| it.is_no_longer_required());
         let is_freed = compared.difference.is_none();
-        let [own] = compared.difference.as_ref().or(freed)?.needs.as_slice() else {
+        let [own] = compared.told_unless_free()?.needs.as_slice() else {
             return None;
         };
         let own = own.clone();
