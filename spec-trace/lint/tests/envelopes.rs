@@ -1144,7 +1144,8 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
     ] {
         let why = judged_as(text.as_bytes(), &How::default()).expect_err(text);
         assert!(why.contains(what), "{text}: {why}");
-        assert!(why.contains("--from"), "{why}");
+        let is_advised = what.contains("--message") || what.contains("--protocol");
+        assert_eq!(why.contains("Say --from"), !is_advised, "{why}");
     }
     // One message, even a torn one at the beginning, makes the rest findings.
     for text in [
@@ -1167,7 +1168,49 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
     assert_eq!(judged(b"").verdict, Verdict::Inconclusive);
 }
 
-/// An array of 100 MB, made while it is read, of which the reader never holds more than an item.
+/// What is said to do about messages that stand somewhere else gets them judged.
+#[test]
+fn a_file_with_messages_elsewhere_is_told_and_what_to_do() {
+    let event = r#"{"type":"aaep:agent.x"}"#;
+    let words = "text with JSON behind other words, first on line 2: cut off what is in front of it, as with `sed";
+    let many: Vec<_> = (0..2000).map(|_| json!({ "message": event })).collect();
+    for (text, what) in [
+        (format!("starts\nagent-1  | {event}\n"), words),
+        (format!("<14>1 host -\n<14>1 host - {event}\n"), words),
+        (format!("<html>\n<p>{event}</p>\n"), "HTML"),
+        (format!("# A file\nimport os\n# {event}\n"), "Python"),
+        (
+            format!("a: {event}, and more\n"),
+            "it looks like plain text. Say --from",
+        ),
+        (
+            json!({ "events": [{ "a": [1], "message": event }] }).to_string(),
+            r#"a message at /events/0/message: say --mapping with a file that holds `records = "/events"` and `message = "/message"`"#,
+        ),
+        // Of a value that is longer than what tells the envelope, the beginning tells it.
+        (
+            json!({ "page": 1, "events": many }).to_string(),
+            r#"`records = "/events"` and `message = "/message"`"#,
+        ),
+        (
+            json!({ "streams": [{ "values": [["1", event]] }] }).to_string(),
+            "at /streams/0/values/0/1: take them out first, as with `jq -c '.. | strings | fromjson? | objects' FILE",
+        ),
+        (
+            json!({ "logs": [{ "body": { "type": "aaep:agent.x" } }], "type": "a" }).to_string(),
+            r#"`records = "/logs"` and `message = "/body"`"#,
+        ),
+        (
+            json!({ "a": [[{ "type": "aaep:agent.x" }]] }).to_string(),
+            "at /a/0/0: take them out first, as with `jq -c '.. | objects | select(.type)' FILE",
+        ),
+    ] {
+        let why = judged_as(text.as_bytes(), &How::default()).expect_err(&text);
+        assert!(why.contains(what), "{why}");
+        assert_eq!(why.contains("FILE"), what.contains("first"), "{why}");
+    }
+}
+
 #[test]
 fn an_archive_of_web_sockets_is_told_as_one() {
     let message = json!({"data": "{\"type\":\"aaep:agent.session.started\"}"});
@@ -1182,6 +1225,7 @@ fn an_archive_of_web_sockets_is_told_as_one() {
     );
 }
 
+/// An array of 100 MB, made while it is read, of which the reader never holds more than an item.
 #[test]
 fn an_array_is_read_item_by_item() {
     struct Items {

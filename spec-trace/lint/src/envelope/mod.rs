@@ -6,6 +6,7 @@
 
 mod detect;
 mod har;
+mod hint;
 mod joined;
 mod logs;
 mod mapping;
@@ -18,8 +19,9 @@ mod words;
 
 use std::io::{self, BufRead, Cursor, Read as _};
 
-pub use detect::{NoMessage, envelope as told, looks_like, may_be_ours};
+pub use detect::{envelope as told, may_be_ours};
 pub(crate) use detect::{is_text, may_be_extension};
+pub use hint::{Likeness, NoMessage, looks_like};
 pub use mapping::{Mapping, MappingError, Pointer};
 pub use places::Places;
 

@@ -1,0 +1,315 @@
+//! What to say of a file that holds no message: what it looks like, and what to do about it.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use memchr::memmem;
+use serde_json::{Deserializer, Value};
+
+use crate::protocol::Protocol;
+
+use super::detect::{SIGNS, first, framing, is_archive, is_sse, trimmed};
+use super::mapping::NO_DIRECTION;
+use super::values::part;
+use super::{Envelope, TELLING};
+
+/// A file in which there is no message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no message of AAEP in it{0}")]
+pub struct NoMessage(String);
+
+impl NoMessage {
+    /// What to say of a file that begins like this, and what was wrong with the first thing in it, on which line.
+    pub fn of(start: &[u8], first_fault: Option<(u64, &str)>) -> Self {
+        // What a mapping says of the file counts more than how the file looks.
+        let pointer = first_fault
+            .filter(|(_, fault)| fault.starts_with("the pointer") || fault.contains(NO_DIRECTION));
+        let likeness = looks_like(start).filter(|_| pointer.is_none());
+        let is_advised = likeness.as_ref().is_some_and(|it| it.advice.is_some());
+        let hint = match (likeness, first_fault) {
+            (Some(likeness), _) => format!("; it looks like {likeness}"),
+            (None, Some((line, fault))) => format!("; first of all, on line {line}, {fault}"),
+            (None, None) => String::new(),
+        };
+        if is_advised {
+            return Self(hint);
+        }
+        let is_in = |it: &[u8]| memmem::find(start, it).is_some();
+        let others = Protocol::ALL.map(Protocol::name).into_iter().skip(1);
+        let other = match others.into_iter().find(|it| is_in(it.as_bytes())) {
+            None if is_in(b"TOKEN_") => Some(Protocol::McpAql.name()),
+            other => other,
+        };
+        let hint = other.map_or(hint.clone(), |name| {
+            format!("{hint}; if messages of {name} stand within it, say --protocol {name}")
+        });
+        let names = Envelope::ALL.map(|(name, _)| name).join(", ");
+        Self(format!(
+            "{hint}. Say --from NAME ({names}) if it is one of these, or --message POINTER if the messages stand within JSON"
+        ))
+    }
+}
+
+/// What a file may be instead, and what to do then, where there is something to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Likeness {
+    what: String,
+    advice: Option<String>,
+}
+
+impl From<&str> for Likeness {
+    fn from(what: &str) -> Self {
+        Self {
+            what: what.to_owned(),
+            advice: None,
+        }
+    }
+}
+
+impl fmt::Display for Likeness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        let advice = self.advice.as_ref();
+        advice.map_or(Ok(()), |advice| write!(f, ": {advice}"))
+    }
+}
+
+/// What a file that begins like this may be instead.
+pub fn looks_like(start: &[u8]) -> Option<Likeness> {
+    let magic: [(&[u8], &str); 10] = [
+        (b"\x1F\x8B", "a file compressed with gzip"),
+        (b"\x28\xB5\x2F\xFD", "a file compressed with zstd"),
+        (b"\x89PNG", "an image (PNG)"),
+        (b"\xFF\xD8\xFF", "an image (JPEG)"),
+        (b"GIF8", "an image (GIF)"),
+        (b"%PDF", "a PDF document"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"\x7FELF", "a program"),
+        (b"SQLite format 3", "a database (SQLite)"),
+        (b"\xD4\xC3\xB2\xA1", "a capture of packets (pcap)"),
+    ];
+    if let Some((_, what)) = magic.iter().find(|(magic, _)| start.starts_with(magic)) {
+        return Some((*what).into());
+    }
+    if is_utf16(start) {
+        return Some(Likeness {
+            what: "text in UTF-16, and what is read is UTF-8".to_owned(),
+            advice: Some("convert it, as with `iconv -f UTF-16 -t UTF-8`".to_owned()),
+        });
+    }
+    let text = trimmed(start);
+    if is_archive(text) && memmem::find(text, b"\"_webSocketMessages\"").is_some() {
+        return Some(ARCHIVE.into());
+    }
+    let within = super::within(start, &super::How::default());
+    if Protocol::is_transcript(start) || Protocol::is_transcript(&within) {
+        let [one, other] = [Protocol::McpAql, Protocol::PendingAction].map(Protocol::name);
+        return Some(Likeness {
+            what: "requests and responses of a driver".to_owned(),
+            advice: Some(format!("say --protocol {one} or {other}")),
+        });
+    }
+    if let Some(value) = beginning(start) {
+        return json_like(&value);
+    }
+    if text.is_empty() {
+        return None;
+    }
+    if part(first(start), "jsonrpc").is_ok_and(|it| it.is_some()) {
+        return Some(JSON_RPC.into());
+    }
+    if begins_events(text) {
+        return Some(EVENTS.into());
+    }
+    let starts = |words: &[&str]| {
+        let lines = text.split(|it| *it == b'\n').take(50);
+        let mut lines = lines.map(<[u8]>::trim_ascii_start);
+        lines.any(|line| words.iter().any(|word| line.starts_with(word.as_bytes())))
+    };
+    let what = if text.starts_with(b"#!") {
+        "a script"
+    } else if starts(&["import ", "from ", "def ", "class ", "\"\"\""]) {
+        "a program in Python"
+    } else if starts(&["const ", "export ", "function ", "use ", "fn ", "package "]) {
+        "the source of a program"
+    } else if text.contains(&0)
+        || std::str::from_utf8(&text[..text.len().min(512)])
+            .is_err_and(|it| it.error_len().is_some())
+    {
+        "a binary file"
+    } else if let Some(line) = behind_words(text) {
+        return Some(Likeness {
+            what: format!("text with JSON behind other words, first on line {line}"),
+            advice: Some(
+                "cut off what is in front of it, as with `sed 's/^[^{]*//' FILE | countersign lint -`"
+                    .to_owned(),
+            ),
+        });
+    } else if text[0] == b'<' {
+        "HTML or XML"
+    } else if !matches!(text[0], b'{' | b'[') {
+        "plain text"
+    } else {
+        return None;
+    };
+    Some(what.into())
+}
+
+/// The first line on which a message, or JSON that holds one, stands behind other words and ends the line: of a text that is nothing else.
+fn behind_words(text: &[u8]) -> Option<usize> {
+    let holds_one = |line: &[u8]| {
+        let from = memchr::memchr(b'{', line).filter(|from| *from > 0)?;
+        let value = serde_json::from_slice(&line[from..]).ok()?;
+        path_to_message(&value, DEPTH)
+    };
+    let mut lines = text.split(|it| *it == b'\n');
+    let line = lines.position(|line| holds_one(line).is_some())?;
+    (framing(text) == Envelope::Jsonl).then_some(line + 1)
+}
+
+/// Whether it begins as an answer that streams, or with a field or a comment of an event. What follows may not be there yet.
+fn begins_events(text: &[u8]) -> bool {
+    const STREAM: &str = "text/event-stream";
+    let mut lines = text.split(|it| *it == b'\n');
+    if text.starts_with(b"HTTP/") {
+        let names_it = |line: &[u8]| {
+            let mut words = line.windows(STREAM.len());
+            words.any(|it| it.eq_ignore_ascii_case(STREAM.as_bytes()))
+        };
+        return lines.any(names_it);
+    }
+    lines.next().is_some_and(|line| is_sse(text, line))
+}
+
+const EVENTS: &str = "server-sent events, and none has a message for data";
+
+/// Whether it has the mark of UTF-16, or every other byte of its beginning is zero.
+fn is_utf16(start: &[u8]) -> bool {
+    let begin = &start[..start.len().min(64)];
+    let zeros = |first: usize| begin.iter().skip(first).step_by(2).all(|it| *it == 0);
+    let others = |first: usize| begin.iter().skip(first).step_by(2).all(|it| *it != 0);
+    let has_mark = start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF");
+    has_mark || begin.len() > 3 && (zeros(0) && others(1) || zeros(1) && others(0))
+}
+
+const ARCHIVE: &str = "an HTTP archive, and no request or answer in it holds one; those of web sockets (_webSocketMessages) are not read";
+
+const JSON_RPC: &str = "JSON-RPC, which is another protocol";
+
+/// So deep is looked for messages.
+const DEPTH: usize = 10;
+
+/// The first value; of one that goes on where no more of the file is seen, what there is up to the last member that is whole.
+fn beginning(start: &[u8]) -> Option<Value> {
+    let (start, goes_on) = (first(start), start.len() >= TELLING);
+    let mut values = Deserializer::from_slice(start).into_iter::<Value>();
+    match values.next()? {
+        Ok(value) => return Some(value),
+        Err(error) if !(error.is_eof() && goes_on) => return None,
+        Err(_) => {}
+    }
+    let (mut open, mut whole) = (Vec::new(), None);
+    let (mut in_string, mut is_escaped) = (false, false);
+    for (at, byte) in start.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' => open.push(b'}'),
+            b'[' => open.push(b']'),
+            b'}' | b']' => drop(open.pop()),
+            b',' => whole = Some((at, open.clone())),
+            _ => {}
+        }
+    }
+    let (end, open) = whole?;
+    let closing = open.into_iter().rev();
+    let closed: Vec<_> = start[..end].iter().copied().chain(closing).collect();
+    serde_json::from_slice(&closed).ok()
+}
+
+/// How JSON of another kind is called, and where messages stand in it.
+fn json_like(value: &Value) -> Option<Likeness> {
+    let is_rpc = value.get("jsonrpc").is_some();
+    let kind = if is_rpc { "JSON-RPC" } else { "JSON" };
+    match path_to_message(value, DEPTH) {
+        Some(path) if !path.is_empty() => {
+            let path = Vec::from(path);
+            Some(Likeness {
+                what: format!("{kind} with a message at {}", pointer(&path)),
+                advice: Some(advice(&path)),
+            })
+        }
+        Some(_) | None if is_rpc => Some(JSON_RPC.into()),
+        Some(_) | None => value.is_object().then(|| "JSON of another kind".into()),
+    }
+}
+
+/// A step on the way to a message: into a member, to one of the elements, or into the JSON that a string holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Member(String),
+    Element(usize),
+    Text,
+}
+
+/// The way to the first thing in the value that is a message by its type, if there is one.
+fn path_to_message(value: &Value, depth: usize) -> Option<VecDeque<Step>> {
+    let name = value.get("type").and_then(Value::as_str);
+    let is_sign = |name: &str| SIGNS.iter().any(|sign| name.starts_with(sign));
+    if name.is_some_and(is_sign) || Protocol::is_line(value) {
+        return Some(VecDeque::new());
+    }
+    let depth = depth.checked_sub(1)?;
+    let by = |step: Step, inner: &Value| {
+        let mut path = path_to_message(inner, depth)?;
+        path.push_front(step);
+        Some(path)
+    };
+    match value {
+        Value::String(text) => by(Step::Text, &serde_json::from_str(text).ok()?),
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(at, inner)| by(Step::Element(at), inner))
+        }
+        Value::Object(members) => {
+            let mut members = members.iter();
+            members.find_map(|(name, inner)| by(Step::Member(name.clone()), inner))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// The path as a JSON pointer, which passes through strings by itself.
+fn pointer(path: &[Step]) -> String {
+    let step = |step: &Step| match step {
+        Step::Member(name) => Some(format!("/{}", name.replace('~', "~0").replace('/', "~1"))),
+        Step::Element(at) => Some(format!("/{at}")),
+        Step::Text => None,
+    };
+    path.iter().filter_map(step).collect()
+}
+
+/// How messages are read that stand there: by a pointer; by a mapping where they stand in one array; else once they are taken out.
+fn advice(path: &[Step]) -> String {
+    let is_element = |step: &Step| matches!(step, Step::Element(_));
+    let mut parts = path.split(is_element);
+    let (outer, inner) = (parts.next().unwrap_or_default(), parts.next());
+    match inner {
+        None => format!("say --message {}", pointer(outer)),
+        Some(inner) if parts.next().is_none() && !outer.contains(&Step::Text) => format!(
+            "say --mapping with a file that holds `records = {:?}` and `message = {:?}`",
+            pointer(outer),
+            pointer(inner)
+        ),
+        Some(_) => {
+            let objects = if path.contains(&Step::Text) {
+                ".. | strings | fromjson? | objects"
+            } else {
+                ".. | objects | select(.type)"
+            };
+            format!("take them out first, as with `jq -c '{objects}' FILE | countersign lint -`")
+        }
+    }
+}
