@@ -401,15 +401,14 @@ impl Confirmation {
         }
     }
 
-    /// AAEP-6.8-1, AAEP-6.8-3: whether a change of state may withdraw it: while it is open, before its timeout, to a state that a
-    /// withdrawal returns to.
-    pub(super) fn may_be_withdrawn_by(&self, event: &Event, to: Option<&str>) -> bool {
-        let over = self.extension.is_none()
-            && self
-                .deadline
-                .is_some_and(|deadline| event.sent >= Some(deadline));
-        let is_open = self.possible.may_be(Outcomes::PENDING) && !over;
-        is_open && !event.says_accepted() && to.is_none_or(goes_back)
+    /// AAEP-6.8-1, AAEP-6.8-3: whether a change of state may withdraw it: while it is open, before its timeout, where the change
+    /// `returns` to a state that a withdrawal returns to.
+    pub(super) fn may_be_withdrawn_by(&self, event: &Event, returns: bool) -> bool {
+        let is_over = || {
+            let deadline = self.deadline.filter(|_| self.extension.is_none());
+            deadline.is_some_and(|deadline| event.sent >= Some(deadline))
+        };
+        returns && self.possible.may_be(Outcomes::PENDING) && !event.says_accepted() && !is_over()
     }
 
     /// AAEP-6.4.2-3: takes in that it may have been given more time.

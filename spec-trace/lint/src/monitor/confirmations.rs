@@ -529,6 +529,7 @@ impl Confirmations {
         let may_follow = may_follow(from, to);
         let awaiting = Some(AgentState::AwaitingInput.name());
         let leaves = from.is_none() || from == awaiting;
+        let returns = to.is_none_or(goes_back);
         let names_one = event.ids.token.is_some();
         let numbers: Vec<usize> = match &event.ids.token {
             Some(token) => self.with_token(token),
@@ -539,9 +540,9 @@ impl Confirmations {
             let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
                 continue;
             };
-            if confirmation.may_be_withdrawn_by(event, to) {
+            if confirmation.may_be_withdrawn_by(event, returns) {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
-                let looks_so = from == awaiting && to.is_some_and(goes_back);
+                let looks_so = from == awaiting && to.is_some();
                 let is_unanswered = confirmation.answered.is_none();
                 if looks_so && is_unanswered && event.producer == confirmation.producer {
                     confirmation.perhaps_withdrawn = Some(event.place.line);
@@ -554,17 +555,19 @@ impl Confirmations {
                 self.touch(number);
             }
         }
-        if !names_one && !leaves && to.is_some_and(goes_back) {
-            self.changed_elsewhere(event, to);
+        if !names_one && !leaves && to.is_some() && returns {
+            self.changed_elsewhere(event);
         }
     }
 
     /// AAEP-6.8-3: a withdrawal leaves whatever state other work has led to; but so does the end of that work.
-    fn changed_elsewhere(&mut self, event: &Event, to: Option<&str>) {
+    fn changed_elsewhere(&mut self, event: &Event) {
         for (_, Kept { confirmation, .. }) in self.by_number.iter_mut() {
-            let certain = confirmation.possible.may_be(Outcomes::CANCELLED);
-            let is_own = event.producer == confirmation.producer;
-            if is_own && !certain && confirmation.may_be_withdrawn_by(event, to) {
+            let is_certain = confirmation.possible.may_be(Outcomes::CANCELLED);
+            if !is_certain
+                && confirmation.may_be_withdrawn_by(event, true)
+                && event.producer == confirmation.producer
+            {
                 confirmation.withdrawn_elsewhere = Some(event.place.line);
             }
         }
