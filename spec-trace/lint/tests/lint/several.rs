@@ -483,6 +483,93 @@ fn a_call_that_can_be_undone_waits_for_its_question() {
     );
 }
 
+/// AAEP-6.1-1, AAEP-A.8-5, AAEP-A.4-3: a question names by its words alone a call that came before it and can be undone. Whether it is about
+/// that one does not show: what ran against the answer is left open, and what ran on an acceptance is told no more.
+#[test]
+fn a_call_that_can_be_undone_and_that_only_words_name_is_said_to_be_open() {
+    let reversible =
+        |id: Option<&str>| json!({"risk_level": "low", "irreversible": false, "tool_call_id": id});
+    let question = |token: &str| json!({"risk_level": "low", "irreversible": false, "extra_context": null, "reply_token": token});
+    let asked = |id: Option<&str>| {
+        Stream::new()
+            .state("idle", "calling_tool")
+            .call("call_1", reversible(id))
+            .state("calling_tool", "awaiting_input")
+            .asked("call_1", question("rpl_call1"))
+    };
+    let again = |stream: Stream, first: &str, second: &str| {
+        let known = || json!({"sender": "known"});
+        stream
+            .reply("call_1", first, json!({}), known())
+            .asked("call_2", question("rpl_call2"))
+            .reply("call_2", second, json!({}), known())
+    };
+    let bad = json!({"extra": 1});
+    let modified = json!({"modified_action": {"to": "b"}});
+    for id in [Some("call_1"), None] {
+        for (stream, open) in [
+            (asked(id).answered("call_1", "reject"), Some("AAEP-A.8-5")),
+            (
+                asked(id).reply("call_1", "accept", bad.clone(), json!({})),
+                Some("AAEP-6.1-1"),
+            ),
+            (
+                asked(id).reply("call_1", "accept", modified.clone(), json!({})),
+                Some("AAEP-6.3.2-4"),
+            ),
+            (asked(id).answered("call_x", "accept"), Some("AAEP-6.1-1")),
+            (asked(id).answered("call_1", "accept"), None),
+            // One of two acceptances, or one of two answers, is for the call.
+            (again(asked(id), "accept", "reject"), None),
+            (again(asked(id), "reject", "accept"), None),
+            (again(asked(id), "reject", "reject"), Some("AAEP-A.8-5")),
+        ] {
+            let report = stream
+                .completed("call_1", "success")
+                .state("awaiting_input", "thinking")
+                .ends();
+            let left: Vec<_> = report.not_judged.iter().collect();
+            let is_of_the_call = |clause: &str| {
+                left.iter().any(|it| {
+                    it.clause == clause && it.reason.contains("tool.completed of send_email")
+                })
+            };
+            assert_eq!(places(&report.violations), [], "{id:?}");
+            match open {
+                Some(clause) => assert!(is_of_the_call(clause), "{clause} {left:?}"),
+                None => assert!(
+                    !left.iter().any(|it| it.reason.contains("tool.completed")),
+                    "{left:?}"
+                ),
+            }
+        }
+    }
+    // A call behind the question may be the one that was asked about, and so may one that shares an id with it.
+    for later in [
+        reversible(Some("call_2")),
+        json!({"tool_call_id": "call_2"}),
+    ] {
+        let is_meant = later["irreversible"] == json!(false);
+        let report = asked(None)
+            .answered("call_1", "reject")
+            .call("call_2", later)
+            .completed("call_2", "success")
+            .completed("call_1", "success")
+            .state("awaiting_input", "thinking")
+            .ends();
+        assert_eq!(
+            is_open(&report, "AAEP-A.8-5", "tool.completed"),
+            !is_meant,
+            "{report:?}"
+        );
+        assert_eq!(
+            is_open(&report, "AAEP-A.8-5", "call of send_email"),
+            is_meant,
+            "{report:?}"
+        );
+    }
+}
+
 /// AAEP-6.8-4: a change to thinking before the reply looks like a withdrawal, and may be none.
 #[test]
 fn a_question_that_may_have_been_withdrawn_before_its_answer_is_said_to_be_open() {
