@@ -282,7 +282,7 @@ impl Allowed {
 pub struct Clarification {
     /// `reply_token`.
     pub token: Option<String>,
-    /// `timeout_seconds`.
+    /// `timeout_seconds`, where a whole number.
     pub timeout: Option<i64>,
     /// `question`.
     pub question: String,

@@ -9,7 +9,8 @@
 //! for a call that it names. Until then it says nothing, and is tied to questions as if it were one.
 //!
 //! One that can be undone needs no question. Where one comes that names it by id, it waits for the answer as any other
-//! (AAEP-6.1-1), and its completion under that id is judged in the same way; it too has announced the action (AAEP-A.4-3).
+//! (AAEP-6.1-1), and its completion under that id is judged in the same way; it too has announced the action (AAEP-A.4-3). Where
+//! nothing but its words names it, the call may be another: it has announced the action if that is accepted, and else it is left open.
 
 use std::collections::VecDeque;
 
@@ -18,7 +19,9 @@ use super::authorisation::{Accused, Concerned, Used, completes};
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
-use super::explaining::{after_failed_reply, clauses_of, doubt_reply, may_not_count};
+use super::explaining::{
+    after_failed_reply, clauses_of, doubt_announced, doubt_reply, may_not_count,
+};
 use super::resolution::Resolution;
 use super::wording::{Action, Fit, Wording};
 use crate::action_ids::{ActionIds, Relation};
@@ -35,6 +38,8 @@ pub struct Announced {
     open: VecDeque<Early>,
     /// Those that ran and were tied to a question, until the session ends: a reply may be recorded late.
     ran: VecDeque<Ran>,
+    /// Those that can be undone and ran, of which a question may have been, until the session ends.
+    perhaps: VecDeque<Perhaps>,
 }
 
 /// A call that nobody was asked about before it.
@@ -45,6 +50,8 @@ struct Early {
     tie: Tie,
     /// Whether it is told; else an earlier question may be about it.
     told: bool,
+    /// If it can be undone: the questions behind it that may be about it, by what they say, and about no later call.
+    perhaps: Vec<usize>,
 }
 
 /// Which question a call is tied to.
@@ -99,6 +106,17 @@ struct Ran {
     announced_again: Option<u64>,
 }
 
+/// A call that can be undone and ran, and the questions that may be about it.
+#[derive(Debug, Clone)]
+pub(super) struct Perhaps {
+    /// Its line, and what it is called.
+    pub(super) call: (u64, Action),
+    /// The questions, oldest first.
+    pub(super) questions: Vec<usize>,
+    /// The line of its completion, and when that was.
+    pub(super) completed: (u64, Option<Timestamp>),
+}
+
 impl Early {
     /// Whether it was no fault by itself: it can be undone.
     fn needs_none(&self) -> bool {
@@ -109,15 +127,22 @@ impl Early {
     fn fits(&self, (ids, wording): (&ActionIds<'_>, &Wording)) -> Fit {
         match self.action.fits(ids, wording) {
             Fit::Words if self.needs_none() => Fit::Not,
+            _ if self.needs_none() && self.action.ids.tool_call_id.is_none() => Fit::Not,
             told @ (Fit::Not | Fit::Words | Fit::Id(_)) => told,
         }
     }
 
-    /// Whether a completion is that of this call.
+    /// Whether a completion is that of this call, of one that can be undone by its own id.
     fn completes(&self, event: &Event, tool: Option<&str>) -> bool {
-        if self.needs_none() && event.ids.tool_call_id.is_none() {
+        let own = (&self.action.ids.tool_call_id, &event.ids.tool_call_id);
+        if self.needs_none() && (own.0.is_none() || own.1.is_none()) {
             return false;
         }
+        self.may_complete(event, tool)
+    }
+
+    /// The same by the name of its tool.
+    fn may_complete(&self, event: &Event, tool: Option<&str>) -> bool {
         let Action { ids, tool: own, .. } = &self.action;
         completes(event, tool, (ids, own.as_deref()))
     }
@@ -125,16 +150,17 @@ impl Early {
 
 impl Announced {
     pub(crate) fn remember(&self, memory: &mut Memory) {
-        let Self { open, ran } = self;
+        let Self { open, ran, perhaps } = self;
         let early = |memory: &mut Memory, early: &Early| {
             let Early {
                 line,
                 action,
                 tie,
                 told,
+                perhaps,
             } = early;
             memory.line(*line);
-            memory.value(&(action, tie, told));
+            memory.value(&(action, tie, told, perhaps));
         };
         memory.each(open.iter(), early);
         memory.each(ran.iter(), |memory, ran| {
@@ -156,6 +182,16 @@ impl Announced {
                 memory.line(*line);
                 memory.value(check);
             });
+        });
+        memory.each(perhaps.iter(), |memory, ran| {
+            let Perhaps {
+                call,
+                questions,
+                completed,
+            } = ran;
+            memory.line(call.0);
+            memory.line(completed.0);
+            memory.value(&(&call.1, questions, completed.1));
         });
     }
 
@@ -198,7 +234,7 @@ impl Announced {
         notes: &mut Notes,
     ) {
         if let Some(action) = Action::of(event) {
-            self.called(event, &action, resolution, notes);
+            self.called(event, &action, confirmations, resolution, notes);
             let is_named = |it: &usize| {
                 let question = confirmations.kept(*it);
                 action.fits(&question.ids, &question.wording) > Fit::Not
@@ -206,7 +242,7 @@ impl Announced {
             let needs_none = !action.irreversible;
             let is_apart = !matches!(concerned.relation, Relation::Same(_))
                 && !concerned.candidates.iter().any(is_named);
-            if is_apart && (!needs_none || action.ids.tool_call_id.is_some()) {
+            if is_apart {
                 self.enter(event.place.line, action, needs_none);
             }
         }
@@ -258,11 +294,17 @@ impl Announced {
         &mut self,
         event: &Event,
         action: &Action,
+        confirmations: &Confirmations,
         resolution: &mut Resolution,
         notes: &mut Notes,
     ) {
         let line = event.place.line;
+        let is_about_it = |it: &usize| {
+            let question = confirmations.get(*it);
+            question.is_none_or(|it| action.fits(&it.ids, &it.wording) > Fit::Not)
+        };
         for early in &mut self.open {
+            early.perhaps.retain(|it| !is_about_it(it));
             let Tie::To(tied) = &early.tie else {
                 continue;
             };
@@ -295,6 +337,7 @@ impl Announced {
             action,
             tie: Tie::Open,
             told,
+            perhaps: Vec::new(),
         });
         if self.open.len() > KEPT {
             let needless = |it: &Early| it.needs_none() || !it.told;
@@ -309,7 +352,7 @@ impl Announced {
         event: &Event,
         question: &Question,
         number: usize,
-        resolution: &mut Resolution,
+        (confirmations, resolution): (&Confirmations, &mut Resolution),
         notes: &mut Notes,
     ) {
         if self.open.is_empty() {
@@ -369,6 +412,34 @@ impl Announced {
             );
             notes.leave_open("AAEP-6.1-1", event.place.line, reason);
         }
+        self.name((&event.ids, &wording), number, (confirmations, resolution));
+    }
+
+    /// Takes in of which calls that can be undone a question may be: those that its words fit. If it is accepted, that one has announced
+    /// the action (AAEP-A.4-3).
+    fn name(
+        &mut self,
+        (ids, wording): (&ActionIds<'_>, &Wording),
+        number: usize,
+        (confirmations, resolution): (&Confirmations, &mut Resolution),
+    ) {
+        let fit = |early: &Early| early.action.fits(ids, wording);
+        let best = self.open.iter().map(fit).max();
+        let is_accepted = |it: &usize| {
+            let question = confirmations.get(*it);
+            question.is_some_and(|it| it.possible.may_be(Outcomes::ACCEPTED))
+        };
+        for early in self.open.iter_mut().filter(|it| it.needs_none()) {
+            let own = fit(early);
+            if own == Fit::Not || Some(own) != best {
+                continue;
+            }
+            if early.tie == Tie::Open && !early.perhaps.iter().any(is_accepted) {
+                resolution.announced(early.line, &early.action);
+                resolution.tie(early.line, Some(number));
+            }
+            early.perhaps.push(number);
+        }
     }
 
     fn completed(
@@ -380,18 +451,20 @@ impl Announced {
     ) {
         let found = self.open.iter().position(|it| it.completes(event, tool));
         let Some(early) = found.and_then(|index| self.open.remove(index)) else {
-            return;
+            return self.completed_by_name(event, (tool, success));
         };
-        if early.tie == Tie::Open {
+        if early.tie == Tie::Open && early.perhaps.is_empty() {
             resolution.close(early.line, event.place.line, confirmations);
         }
-        let Tie::To(tied) = early.tie.clone() else {
-            return;
-        };
         // Only this shows that the action was performed.
         if !success {
             return;
         }
+        let tied = match early.tie.clone() {
+            Tie::To(tied) => tied,
+            Tie::Open => return self.perhaps_ran(early, event),
+            Tie::Unclear => return,
+        };
         let question = confirmations.get(tied.number);
         self.ran.push_back(Ran {
             early,
@@ -408,9 +481,38 @@ impl Announced {
         }
     }
 
+    /// The same for one that can be undone and that only the name of its tool tells.
+    fn completed_by_name(&mut self, event: &Event, (tool, success): (Option<&str>, bool)) {
+        let mut open = self.open.iter();
+        let found = open.position(|it| it.needs_none() && it.may_complete(event, tool));
+        let Some(early) = found.and_then(|index| self.open.remove(index)) else {
+            return;
+        };
+        if success {
+            self.perhaps_ran(early, event);
+        }
+    }
+
+    fn perhaps_ran(&mut self, early: Early, event: &Event) {
+        if early.perhaps.is_empty() {
+            return;
+        }
+        self.perhaps.push_back(Perhaps {
+            call: (early.line, early.action),
+            questions: early.perhaps,
+            completed: (event.place.line, event.received.or(event.sent)),
+        });
+        if self.perhaps.len() > KEPT {
+            self.perhaps.pop_front();
+        }
+    }
+
     /// The session is over: judges what ran of the calls that are told.
     pub fn end(&mut self, session: &str, confirmations: &Confirmations, notes: &mut Notes) {
         self.open.clear();
+        for ran in std::mem::take(&mut self.perhaps) {
+            doubt_announced(&ran, confirmations, notes);
+        }
         for ran in self.ran.iter().filter(|it| it.early.told) {
             if let Some(question) = confirmations.get(ran.tied.number) {
                 ran.judge(session, question, notes);

@@ -1,6 +1,7 @@
 //! The words for a call that nothing explains: which reply could have let it run, and what could have come instead.
 
 use super::Notes;
+use super::announced::Perhaps;
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::Confirmations;
@@ -253,6 +254,49 @@ pub(super) fn doubt_reversible(
     let reason = format!(
         "call of {} on line {line}, which can be undone, and the question on line {}, which names it, {what}: whether it is the action that was asked about does not show; a recording would have to hold an id in both (extra_context.tool_call_id)",
         call.name(),
+        question.place.line
+    );
+    notes.leave_open(rule.clause, line, reason);
+}
+
+/// AAEP-A.4-4, AAEP-6.1-1: a call that can be undone and ran, where a question behind it that was not accepted has its words.
+pub(super) fn doubt_announced(ran: &Perhaps, confirmations: &Confirmations, notes: &mut Notes) {
+    let (line, moment) = ran.completed;
+    let questions = ran.questions.iter().filter_map(|it| confirmations.get(*it));
+    let questions: Vec<_> = questions.filter(|it| !it.is_withdrawn()).collect();
+    let is_before = |(reply, decided): &(u64, Timestamp)| {
+        *reply < line || moment.is_none_or(|moment| *decided <= moment)
+    };
+    let reply = |it: &Confirmation| it.answered.filter(is_before);
+    let may_be = |it: &Confirmation, outcome| it.possible.may_be(outcome);
+    let is_accepted = |it: &Confirmation| {
+        let counts = reply(it).is_some() && may_be(it, Outcomes::ACCEPTED);
+        (counts || it.may_explain(line, true)) && !it.modified
+    };
+    let Some(question) = questions.last() else {
+        return;
+    };
+    if questions.iter().any(|it| is_accepted(it)) {
+        return;
+    }
+    let (rule, what) = match reply(question) {
+        Some((reply, _)) if question.modified && may_be(question, Outcomes::ACCEPTED) => {
+            let what = format!("was accepted on line {reply} with a modification");
+            (&rules::MODIFIED_TAKEN_AS_ACCEPTED, what)
+        }
+        Some((reply, _)) => {
+            let what = format!("was rejected on line {reply}");
+            (&rules::CALLED_AFTER_REJECTION, what)
+        }
+        None => {
+            let what = "was accepted by nobody".to_owned();
+            (&rules::UNACCEPTED, what)
+        }
+    };
+    let (called, action) = &ran.call;
+    let reason = format!(
+        "tool.completed of {} with success on line {line}, and the question on line {}, which names that tool while its call on line {called} is open, {what}: whether it is the action that was asked about does not show; a recording would have to hold an id in all three (extra_context.tool_call_id)",
+        action.name(),
         question.place.line
     );
     notes.leave_open(rule.clause, line, reason);

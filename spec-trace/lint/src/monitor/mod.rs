@@ -189,14 +189,14 @@ impl Notes {
 
     /// Takes back what was not judged of a clause for the sake of that gap.
     pub fn take_back(&mut self, clause: &str, gap: Gap) {
-        let is_held = |held: &Option<Held>| held.as_ref().is_some_and(|it| it.by == gap);
+        let is_held = |held: &Option<Held>| held.as_ref().is_some_and(|it| it.by.line == gap.line);
         self.withheld
             .retain(|(held, it)| it.clause != clause || !is_held(held));
     }
 
     /// Finds what was not found for the sake of that gap: there is none.
     pub fn find_held(&mut self, gap: Gap) {
-        let is_held = |held: &Option<Held>| held.as_ref().is_some_and(|it| it.by == gap);
+        let is_held = |held: &Option<Held>| held.as_ref().is_some_and(|it| it.by.line == gap.line);
         let held = self.withheld.extract_if(.., |(held, _)| is_held(held));
         let held: Vec<_> = held.filter_map(|(held, _)| held).collect();
         for Held { finding, .. } in held {

@@ -385,7 +385,16 @@ impl Resolution {
             let edges = |number: usize| self.calls[number].may_follow(confirmations, is_accepted);
             led_to.assign(number, edges(number), class, edges);
         }
+        // Those that may have been accepted lead to what is left then.
+        let mut may_have_led_to = led_to.clone();
+        may_have_led_to.revive();
+        let may_be = |it: &Confirmation| it.possible.may_be(Outcomes::ACCEPTED);
+        let edges = |number: usize| self.calls[number].may_follow(confirmations, may_be);
+        for number in self.calls.keys().filter(|it| !led_to.has(*it)) {
+            may_have_led_to.assign(number, edges(number), class, edges);
+        }
         for (index, confirmation) in confirmations.all() {
+            let is_called = may_have_led_to.is_taken(index);
             let fault = if confirmation.possible == Outcomes::REJECTED {
                 fault_of_rejection(confirmation)
             } else if is_accepted(confirmation) && !led_to.is_taken(index) {
@@ -400,9 +409,9 @@ impl Resolution {
                 if let Some(call) = led_to.left_of(index) {
                     self.calls[call].doubt_order(confirmation, notes);
                 } else {
-                    self.leave_near_open(event, (index, confirmation), notes);
-                    self.leave_withdrawn_open(event, (index, confirmation), notes);
-                    self.leave_default_open(event, (index, confirmation), notes);
+                    leave_near_open(event, (confirmation, is_called), notes);
+                    leave_withdrawn_open(event, (confirmation, is_called), notes);
+                    leave_default_open(event, (confirmation, is_called), notes);
                 }
                 None
             };
@@ -424,78 +433,6 @@ impl Resolution {
         });
         let lines = others.map(|(_, it)| it.place.line);
         lines.min().unwrap_or_default()
-    }
-
-    /// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply that may have come in time.
-    fn leave_near_open(
-        &self,
-        event: &Event,
-        (index, question): (usize, &Confirmation),
-        notes: &mut Notes,
-    ) {
-        let Some(((reply, _), decision)) = question.answered.zip(question.near) else {
-            return;
-        };
-        let (fault, word) = match decision {
-            Decision::Accept if self.used.is_taken(index) => return,
-            Decision::Accept => (Some(NOT_CALLED), "accepted"),
-            Decision::Reject => (fault_of_rejection(question), "rejected"),
-        };
-        let Some((rule, what)) = fault.filter(|_| question.closed.is_none()) else {
-            return;
-        };
-        let reason = format!(
-            "session.completed, and the question on line {} was {word} on line {reply}, so near to its deadline that the timeout may have come first, and {what}: whether that reply counted does not show; a recording would have to hold what became of the question (extensions.countersign.outcome)",
-            question.place.line
-        );
-        notes.leave_open(rule.clause, event.place.line, reason);
-    }
-
-    /// AAEP-A.4-3: nothing came of a default that accepts, and the session ends so near to the timeout that it may have come first.
-    fn leave_default_open(
-        &self,
-        event: &Event,
-        (index, question): (usize, &Confirmation),
-        notes: &mut Notes,
-    ) {
-        let is_due = question.is_accepted_by_default(event.sent, 0);
-        let is_own = question.producer == event.producer && !self.used.is_taken(index);
-        let Some(deadline) = question.deadline.filter(|_| is_due && is_own) else {
-            return;
-        };
-        let reason = format!(
-            "session.completed within {SLACK_SECONDS} seconds of {deadline}, where the timeout of the question on line {} ended, its default accepts, and no tool.invoked came of it: whether the timeout came first does not show; a recording would have to hold what became of the question (extensions.countersign.outcome)",
-            question.place.line
-        );
-        notes.leave_open(rules::DEFAULT_NOT_CALLED.clause, event.place.line, reason);
-    }
-
-    /// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply behind a change of state that looks as if the question was withdrawn.
-    fn leave_withdrawn_open(
-        &self,
-        event: &Event,
-        (index, question): (usize, &Confirmation),
-        notes: &mut Notes,
-    ) {
-        let Some((reply, changed)) = question.answered_withdrawn() else {
-            return;
-        };
-        let decided = question.possible.without(Outcomes::CANCELLED);
-        let (fault, word) = if decided == Outcomes::REJECTED {
-            (fault_of_rejection(question), "rejected")
-        } else if decided == Outcomes::ACCEPTED && !self.used.is_taken(index) {
-            (Some(NOT_CALLED), "accepted")
-        } else {
-            return;
-        };
-        let Some((rule, what)) = fault else {
-            return;
-        };
-        let reason = format!(
-            "session.completed, and the question on line {} was {word} on line {reply} and {what}: whether the state.changed on line {changed} had withdrawn it does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
-            question.place.line
-        );
-        notes.leave_open(rule.clause, event.place.line, reason);
     }
 
     fn judge_fault(
@@ -665,4 +602,69 @@ fn fault_of_rejection(confirmation: &Confirmation) -> Option<(&'static Rule, &'s
         )),
         FollowUp::StateOrCall => None,
     }
+}
+
+/// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply that may have come in time.
+fn leave_near_open(event: &Event, (question, is_called): (&Confirmation, bool), notes: &mut Notes) {
+    let Some(((reply, _), decision)) = question.answered.zip(question.near) else {
+        return;
+    };
+    let (fault, word) = match decision {
+        Decision::Accept if is_called => return,
+        Decision::Accept => (Some(NOT_CALLED), "accepted"),
+        Decision::Reject => (fault_of_rejection(question), "rejected"),
+    };
+    let Some((rule, what)) = fault.filter(|_| question.closed.is_none()) else {
+        return;
+    };
+    let reason = format!(
+        "session.completed, and the question on line {} was {word} on line {reply}, so near to its deadline that the timeout may have come first, and {what}: whether that reply counted does not show; a recording would have to hold what became of the question (extensions.countersign.outcome)",
+        question.place.line
+    );
+    notes.leave_open(rule.clause, event.place.line, reason);
+}
+
+/// AAEP-A.4-3: nothing came of a default that accepts, and the session ends so near to the timeout that it may have come first.
+fn leave_default_open(
+    event: &Event,
+    (question, is_called): (&Confirmation, bool),
+    notes: &mut Notes,
+) {
+    let is_due = question.is_accepted_by_default(event.sent, 0);
+    let is_own = question.producer == event.producer && !is_called;
+    let Some(deadline) = question.deadline.filter(|_| is_due && is_own) else {
+        return;
+    };
+    let reason = format!(
+        "session.completed within {SLACK_SECONDS} seconds of {deadline}, where the timeout of the question on line {} ended, its default accepts, and no tool.invoked came of it: whether the timeout came first does not show; a recording would have to hold what became of the question (extensions.countersign.outcome)",
+        question.place.line
+    );
+    notes.leave_open(rules::DEFAULT_NOT_CALLED.clause, event.place.line, reason);
+}
+
+/// AAEP-A.4-3, AAEP-6.1-3: nothing came of a reply behind a change of state that looks as if the question was withdrawn.
+fn leave_withdrawn_open(
+    event: &Event,
+    (question, is_called): (&Confirmation, bool),
+    notes: &mut Notes,
+) {
+    let Some((reply, changed)) = question.answered_withdrawn() else {
+        return;
+    };
+    let decided = question.possible.without(Outcomes::CANCELLED);
+    let (fault, word) = if decided == Outcomes::REJECTED {
+        (fault_of_rejection(question), "rejected")
+    } else if decided == Outcomes::ACCEPTED && !is_called {
+        (Some(NOT_CALLED), "accepted")
+    } else {
+        return;
+    };
+    let Some((rule, what)) = fault else {
+        return;
+    };
+    let reason = format!(
+        "session.completed, and the question on line {} was {word} on line {reply} and {what}: whether the state.changed on line {changed} had withdrawn it does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
+        question.place.line
+    );
+    notes.leave_open(rule.clause, event.place.line, reason);
 }

@@ -34,6 +34,8 @@ pub struct Sequence {
     whole_from: u64,
     /// What was skipped at the gap, as long as it may come.
     skipped: Option<Skipped>,
+    /// Two numbers of which one is wrong, as long as their order is open.
+    either: Option<Either>,
     told: bool,
     /// The session has started before, and nothing says from where it counts.
     again: bool,
@@ -100,6 +102,14 @@ impl Skipped {
     }
 }
 
+/// Two numbers of which the second goes on as if the first had not been, and may have been before it by its time.
+#[derive(Debug, Clone)]
+struct Either {
+    /// Who put out both, and the later of their times.
+    producer: String,
+    latest: Timestamp,
+}
+
 /// The first place at which events are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
@@ -150,6 +160,7 @@ impl Sequence {
             gap,
             whole_from,
             skipped,
+            either,
             told,
             again,
             first,
@@ -178,6 +189,10 @@ impl Sequence {
             memory.value(&(next.wrapping_sub(due), last.wrapping_sub(due)));
             memory.value(&(resumes.as_ref().map(from_due), latest, producer));
             memory.value(&(is_new, is_of_one, is_neutral));
+        });
+        memory.each(either.iter(), |memory, either| {
+            let Either { producer, latest } = either;
+            memory.value(&(producer, latest));
         });
         memory.each(next_of.iter(), |memory, (producer, own)| {
             let beyond = own.1.wrapping_sub(own.0);
@@ -214,6 +229,7 @@ impl Sequence {
         let own = self.next_of.get(event.producer).copied();
         // What stands there instead of a number was told already, and what number was meant is anyone's guess.
         if event.sequence != Numbered::Badly {
+            self.settle_order(event, number);
             self.judge(event, number, own, notes);
         }
         let due = self.next;
@@ -298,6 +314,7 @@ impl Sequence {
 
     fn skip(&mut self, event: &Event, (due, seen): (i64, i64), may_come: bool) {
         let is_first = self.gap.is_none();
+        self.either = None;
         self.whole_from = event.place.line;
         self.gap.get_or_insert(Gap {
             line: event.place.line,
@@ -365,6 +382,22 @@ impl Sequence {
                 shown_by: Shown::Order(event.place.line),
             });
             self.whole_from = event.place.line.saturating_add(1);
+            let latest = skipped.latest.max(event.sent);
+            let is_of_one = skipped.is_of_one && skipped.producer == event.producer;
+            self.either = latest.filter(|_| is_of_one).map(|latest| Either {
+                producer: skipped.producer,
+                latest,
+            });
+        }
+    }
+
+    /// A later event that goes on from the second of two numbers shows that the first was wrong in either order.
+    fn settle_order(&mut self, event: &Event, number: Option<i64>) {
+        let is_behind =
+            |it: &mut Either| event.producer == it.producer && event.sent > Some(it.latest);
+        let is_settled = self.either.take_if(is_behind).is_some();
+        if is_settled && number.is_some_and(|number| self.next.is(number)) {
+            self.gap = None;
         }
     }
 

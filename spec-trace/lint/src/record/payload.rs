@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::fields::{Fields, Need};
+use super::fields::{Fields, Need, whole};
 use super::{
     Allowed, Chunk, Clarification, Decision, Ending, EventKind, Question, ResponseKind, Risk,
 };
@@ -200,8 +200,12 @@ fn clarification(fields: &mut Fields<'_, '_>) -> Clarification {
             .text("question", Required)
             .unwrap_or_default()
             .to_owned(),
-        // Only for a confirmation is an upper limit given.
-        timeout: fields.whole("timeout_seconds", Required, 1, i64::MAX),
+        // Only for a confirmation are limits given.
+        timeout: fields
+            .value("timeout_seconds", Required, "a number", |value| {
+                value.as_f64().map(|_| whole(value))
+            })
+            .flatten(),
         kinds,
         choices,
         token: token(fields).map(str::to_owned),

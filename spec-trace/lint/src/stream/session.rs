@@ -400,8 +400,8 @@ impl ConfirmationMonitors {
         self.timeouts.ask(number, &asked);
         if let EventKind::Asked(question) = &event.kind {
             self.call_unasked(event, &asked, notes);
-            self.announced
-                .asked(event, question, number, &mut self.resolution, notes);
+            let known = (&self.confirmations, &mut self.resolution);
+            self.announced.asked(event, question, number, known, notes);
         }
         let forgotten = self.confirmations.ask(asked, room);
         let (number, confirmation) = forgotten?;

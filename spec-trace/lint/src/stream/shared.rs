@@ -209,6 +209,7 @@ impl Shared {
     /// Takes note that nothing was missing there: the start of the session came behind its first event, or a number was wrong.
     pub(super) fn find(&mut self, gap: Gap, event: &Event) {
         self.skip_less(gap);
+        self.notes.unsay(&open_order(gap));
         let is_start = matches!(event.kind, EventKind::Started);
         for notes in self.all_notes() {
             if is_start {
@@ -222,9 +223,8 @@ impl Shared {
     /// Takes note that nothing was missing there, but the order of the events is open.
     pub(super) fn reorder(&mut self, gap: Gap, order: Gap) {
         self.skip_less(gap);
-        let reason =
-            format!("{order}; a recording would have to hold finer times, or the order of sending");
-        self.notes.leave_open("AAEP-EV-4", order.line, reason);
+        self.notes
+            .leave_open("AAEP-EV-4", order.line, open_order(order));
     }
 
     fn skip_less(&mut self, gap: Gap) {
@@ -265,6 +265,11 @@ impl Shared {
             notes.whole_from = sequence.whole_from();
         }
     }
+}
+
+/// What is open where events may have come in another order.
+fn open_order(order: Gap) -> String {
+    format!("{order}; a recording would have to hold finer times, or the order of sending")
 }
 
 /// What tells an event that comes again from another one with its id: all that is judged of it.

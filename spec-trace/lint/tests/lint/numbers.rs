@@ -235,6 +235,48 @@ fn an_order_that_the_times_do_not_tell_is_open() {
     assert!(report.not_judged.is_empty(), "{:?}", report.not_judged);
 }
 
+/// AAEP-EV-4, AAEP-A.8-5: two numbers within one moment of which one is wrong in either order: what comes behind them shows which, and then
+/// nothing is open. Where it goes on from the greater, or others are skipped before that shows, the order stays open.
+#[test]
+fn a_number_that_no_order_makes_right_leaves_none_open() {
+    let [_, (lines, found)] = streams();
+    let count = lines
+        .iter()
+        .filter(|it| it.get("message").is_none())
+        .count();
+    let ahead: Vec<i64> = Wrong::Ahead.numbers(count, 2).expect("a place");
+    let goes_on_from_it: Vec<i64> = (0..)
+        .take(count)
+        .map(|it| match it {
+            2 => 7,
+            4.. => it + 4,
+            _ => it,
+        })
+        .collect();
+    let mut skips = ahead.clone();
+    skips[4..].iter_mut().for_each(|it| *it += 20);
+    for (numbers, at_once, settled) in [
+        (&ahead, 1, true),
+        // The next comes in the same moment, and the one behind it tells.
+        (&ahead, 2, true),
+        (&goes_on_from_it, 1, false),
+        (&skips, 2, false),
+    ] {
+        let mut lines = lines.clone();
+        for at in 3..3 + at_once {
+            lines[at]["timestamp"] = lines[2]["timestamp"].clone();
+        }
+        let report = lint_bytes(numbered(&lines, numbers).as_bytes());
+        let is_open = !report.not_judged.is_empty();
+        assert_eq!(is_open, !settled, "{at_once} {:?}", report.not_judged);
+        if settled {
+            let mut expected = found.clone();
+            expected.insert(1, ("AAEP-EV-4", 4));
+            assert_eq!(places(&report.violations), expected);
+        }
+    }
+}
+
 /// The places of the events of one session that have numbers.
 fn events_of(records: &[Value], session: &str) -> Vec<usize> {
     let of = |record: &Value| {

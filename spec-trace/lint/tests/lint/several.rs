@@ -483,6 +483,256 @@ fn a_call_that_can_be_undone_waits_for_its_question() {
     );
 }
 
+/// AAEP-6.1-1, AAEP-A.8-5, AAEP-A.4-3: a question names by its words alone a call that came before it and can be undone. Whether it is about
+/// that one does not show: what ran against the answer is left open, and what ran on an acceptance is told no more.
+#[test]
+fn a_call_that_can_be_undone_and_that_only_words_name_is_said_to_be_open() {
+    let reversible =
+        |id: Option<&str>| json!({"risk_level": "low", "irreversible": false, "tool_call_id": id});
+    let question = |token: &str| json!({"risk_level": "low", "irreversible": false, "extra_context": null, "reply_token": token});
+    let asked = |id: Option<&str>| {
+        Stream::new()
+            .state("idle", "calling_tool")
+            .call("call_1", reversible(id))
+            .state("calling_tool", "awaiting_input")
+            .asked("call_1", question("rpl_call1"))
+    };
+    let again = |stream: Stream, first: &str, second: &str| {
+        let known = || json!({"sender": "known"});
+        stream
+            .reply("call_1", first, json!({}), known())
+            .asked("call_2", question("rpl_call2"))
+            .reply("call_2", second, json!({}), known())
+    };
+    let bad = json!({"extra": 1});
+    let modified = json!({"modified_action": {"to": "b"}});
+    for id in [Some("call_1"), None] {
+        for (stream, open) in [
+            (asked(id).answered("call_1", "reject"), Some("AAEP-A.8-5")),
+            (
+                asked(id).reply("call_1", "accept", bad.clone(), json!({})),
+                Some("AAEP-6.1-1"),
+            ),
+            (
+                asked(id).reply("call_1", "accept", modified.clone(), json!({})),
+                Some("AAEP-6.3.2-4"),
+            ),
+            (asked(id).answered("call_x", "accept"), Some("AAEP-6.1-1")),
+            (asked(id).answered("call_1", "accept"), None),
+            // One of two acceptances, or one of two answers, is for the call.
+            (again(asked(id), "accept", "reject"), None),
+            (again(asked(id), "reject", "accept"), None),
+            (again(asked(id), "reject", "reject"), Some("AAEP-A.8-5")),
+        ] {
+            let report = stream
+                .completed("call_1", "success")
+                .state("awaiting_input", "thinking")
+                .ends();
+            let left: Vec<_> = report.not_judged.iter().collect();
+            let is_of_the_call = |clause: &str| {
+                left.iter().any(|it| {
+                    it.clause == clause && it.reason.contains("tool.completed of send_email")
+                })
+            };
+            assert_eq!(places(&report.violations), [], "{id:?}");
+            match open {
+                Some(clause) => assert!(is_of_the_call(clause), "{clause} {left:?}"),
+                None => assert!(
+                    !left.iter().any(|it| it.reason.contains("tool.completed")),
+                    "{left:?}"
+                ),
+            }
+        }
+    }
+    // A call behind the question may be the one that was asked about, and so may one that shares an id with it.
+    for later in [
+        reversible(Some("call_2")),
+        json!({"tool_call_id": "call_2"}),
+    ] {
+        let is_meant = later["irreversible"] == json!(false);
+        let report = asked(None)
+            .answered("call_1", "reject")
+            .call("call_2", later)
+            .completed("call_2", "success")
+            .completed("call_1", "success")
+            .state("awaiting_input", "thinking")
+            .ends();
+        assert_eq!(
+            is_open(&report, "AAEP-A.8-5", "tool.completed"),
+            !is_meant,
+            "{report:?}"
+        );
+        assert_eq!(
+            is_open(&report, "AAEP-A.8-5", "call of send_email"),
+            is_meant,
+            "{report:?}"
+        );
+    }
+}
+
+/// AAEP-6.1-1, AAEP-A.8-5, AAEP-A.4-3: such a question is about the call that an id names, asks nothing where it is withdrawn, and no other
+/// acceptance is paid for by the call that it names.
+#[test]
+fn a_call_that_only_words_name_is_that_of_no_other_question() {
+    let reversible =
+        |id: Option<&str>| json!({"risk_level": "low", "irreversible": false, "tool_call_id": id});
+    let low = |action: &str, context: Value| {
+        json!({
+            "action": action, "risk_level": "low", "irreversible": false, "extra_context": context,
+        })
+    };
+    let known = || json!({"sender": "known"});
+    let says_so = |report: &LintReport| {
+        let mut all = report.not_judged.iter();
+        all.any(|it| it.reason.contains("tool.completed"))
+    };
+    let open = |id| {
+        Stream::new()
+            .state("idle", "calling_tool")
+            .call("call_1", reversible(id))
+    };
+    for id in [Some("call_2"), None] {
+        let context = id.map(|it| json!({"tool_call_id": it}));
+        let report = open(None)
+            .call("call_2", reversible(Some("call_2")))
+            .state("calling_tool", "awaiting_input")
+            .asked("call_2", low("Call send_email", json!(context)))
+            .reply("call_2", "reject", json!({}), known())
+            .completed("call_1", "success")
+            .completed("call_2", "error")
+            .state("awaiting_input", "thinking")
+            .ends();
+        assert_eq!(places(&report.violations), [], "{id:?}");
+        assert_eq!(says_so(&report), id.is_none(), "{report:?}");
+    }
+    for (outcome, is_left) in [("cancelled", false), ("rejected", true)] {
+        let resolution = json!({"countersign": {"reply_token": "rpl_call1", "outcome": outcome}});
+        let report = open(None)
+            .state("calling_tool", "awaiting_input")
+            .asked("call_1", low("Call send_email", Value::Null))
+            .answered("call_x", "reject")
+            .event(
+                "state.changed",
+                json!({"from_state": "awaiting_input", "to_state": "thinking", "extensions": resolution}),
+            )
+            .completed("call_1", "success")
+            .ends();
+        assert_eq!(says_so(&report), is_left, "{report:?}");
+    }
+    let report = open(Some("call_1"))
+        .state("calling_tool", "awaiting_input")
+        .asked("call_x", low("Call pay", Value::Null))
+        .reply("call_x", "accept", json!({}), known())
+        .asked("call_1", low("Call send_email", Value::Null))
+        .reply("call_1", "reject", json!({}), known())
+        .completed("call_1", "success")
+        .state("awaiting_input", "thinking")
+        .wait(70)
+        .ends();
+    assert_eq!(places(&report.violations), [("AAEP-A.4-3", 11)]);
+    assert!(says_so(&report), "{report:?}");
+}
+
+/// AAEP-A.4-3: a call that is accused leads to one acceptance, and not to the one that it was taken for before as well.
+#[test]
+fn a_call_that_is_accused_pays_for_one_acceptance() {
+    let accepts = json!({
+        "timeout_seconds": 2, "default_decision": "accept", "risk_level": "low", "irreversible": false,
+        "extra_context": null,
+    });
+    // Of high risk, which the default of the first question is not for, and while the second is open.
+    let report = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", accepts)
+        .asked(
+            "call_2",
+            json!({"action": "Call pay", "extra_context": null}),
+        )
+        .wait(10)
+        .state("awaiting_input", "calling_tool")
+        .call("call_x", json!({"tool_call_id": null}))
+        .state("calling_tool", "awaiting_input")
+        .reply("call_2", "accept", json!({}), json!({"sender": "known"}))
+        .event(
+            "tool.completed",
+            json!({"tool": "send_email", "status": "success"}),
+        )
+        .state("awaiting_input", "thinking")
+        .wait(70)
+        .ends();
+    let found = places(&report.violations);
+    let clauses: Vec<_> = found.iter().map(|(clause, _)| *clause).collect();
+    assert_eq!(clauses, ["AAEP-A.7.4-1", "AAEP-A.4-3"], "{found:?}");
+}
+
+/// AAEP-A.8-4, AAEP-A.4-3: what is not said of a tool has no words that could be missing in a question, and a completion without a name is
+/// that of the call without one.
+#[test]
+fn a_call_without_a_name_is_tied_by_its_place_and_nothing_is_made_of_that() {
+    let nameless = json!({"tool": null, "tool_call_id": null});
+    let ran = |stream: Stream| {
+        stream
+            .call("call_1", nameless.clone())
+            .event("tool.completed", json!({"status": "success"}))
+    };
+    let asked = |stream: Stream| {
+        stream
+            .asked("call_1", json!({"extra_context": null}))
+            .reply("call_1", "accept", json!({}), json!({"sender": "known"}))
+    };
+    let accepted = asked(Stream::new().state("idle", "awaiting_input"));
+    let accepted = ran(accepted.state("awaiting_input", "calling_tool"))
+        .state("calling_tool", "thinking")
+        .ends();
+    let forms = |line| [("AAEP-EV-5", line), ("AAEP-EV-5", line + 1)];
+    assert_eq!(places(&accepted.violations), forms(6));
+    assert!(accepted.not_judged.is_empty(), "{accepted:?}");
+    let dropped =
+        ran(Stream::new().state("idle", "calling_tool")).state("calling_tool", "awaiting_input");
+    let dropped = asked(dropped)
+        .state("awaiting_input", "thinking")
+        .wait(70)
+        .ends();
+    let found = places(&dropped.violations);
+    let found: Vec<_> = found
+        .into_iter()
+        .filter(|(clause, _)| *clause != "AAEP-EV-5")
+        .collect();
+    assert_eq!(found, [("AAEP-A.8-4", 3), ("AAEP-A.4-3", 9)]);
+}
+
+/// AAEP-A.4-3: of a question that may have been withdrawn before its acceptance, or whose default is due at the end, it is not said that
+/// nothing was called where its call came too early.
+#[test]
+fn what_may_have_come_to_nothing_came_to_a_call_that_was_accused() {
+    let default = json!({"default_decision": "accept", "timeout_seconds": 5, "risk_level": "low"});
+    let low = json!({"risk_level": "low"});
+    let due = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", default)
+        .answered("call_x", "reject")
+        .wait(4)
+        .state("awaiting_input", "calling_tool")
+        .call("call_1", low)
+        .wait(1)
+        .completed("call_1", "success")
+        .state("calling_tool", "thinking")
+        .ends();
+    assert_eq!(places(&due.violations), [("AAEP-A.7.4-1", 6)]);
+    let withdrawn = early()
+        .state("awaiting_input", "thinking")
+        .reply("call_1", "accept", json!({}), json!({"sender": "known"}))
+        .completed("call_1", "error")
+        .ends();
+    assert_eq!(places(&withdrawn.violations), [EARLY]);
+    for report in [due, withdrawn] {
+        assert!(
+            !is_open(&report, "AAEP-A.4-3", "no tool.invoked"),
+            "{report:?}"
+        );
+    }
+}
+
 /// AAEP-6.8-4: a change to thinking before the reply looks like a withdrawal, and may be none.
 #[test]
 fn a_question_that_may_have_been_withdrawn_before_its_answer_is_said_to_be_open() {
