@@ -218,7 +218,7 @@ impl Linter {
             memory.value(&sessions.id(number));
             match &sessions[number] {
                 Session::Kept(open) => open.remember(memory),
-                Session::Over(lifecycle) => lifecycle.remember(memory),
+                Session::Over(lifecycle) => lifecycle.remember(None, memory),
             }
         });
         memory.into_bytes()

@@ -60,7 +60,9 @@ pub enum Admission {
 }
 
 impl Lifecycle {
-    pub(crate) fn remember(&self, memory: &mut Memory) {
+    /// `due` is the number that was due behind the end, as long as anything else counts from there.
+    pub(crate) fn remember(&self, due: Option<i64>, memory: &mut Memory) {
+        let from_due = |number| due.map(|due| i64::from(number).wrapping_sub(due));
         memory.value(&match self {
             Self::Active => None,
             // The line is for the message.
@@ -68,7 +70,7 @@ impl Lifecycle {
                 line: _,
                 told,
                 last,
-            } => Some((told, last.map(|it| (it.producer, it.number)))),
+            } => Some((told, last.map(|it| (it.producer, from_due(it.number))))),
         });
     }
 

@@ -185,6 +185,11 @@ impl Sequence {
         });
     }
 
+    /// The number that is due where the session counts.
+    pub(crate) const fn due(&self) -> i64 {
+        self.next.0
+    }
+
     /// The numbers of a session that starts again.
     pub fn again() -> Self {
         Self {
