@@ -8,7 +8,8 @@
 //!   each other and with those to come, which are greater;
 //! - ids that may be used once, of events, calls, tokens and outputs: the judges are alike for streams that use none again,
 //!   and ask about no call that came before;
-//! - the numbers of a session from its start on: they count from the one that is due.
+//! - the numbers of a session: they count from the one that is due, and when the session is over from that of its end. Behind
+//!   the end a number is compared with that one alone, and a session that starts again asks about none of those before.
 
 use std::collections::BTreeSet;
 use std::hash::Hash;

@@ -54,6 +54,9 @@ pub struct Linter {
     questions: u64,
     clarifications: u64,
     replies_seen: bool,
+    /// How often another producer started a session under an id that was taken, and the line of the first.
+    twins: u64,
+    first_twin: Option<u64>,
     /// The line of the last message of a foreign type that named no session.
     extended: u64,
     /// The line of the last acceptance with a token that nobody gave out.
@@ -201,6 +204,8 @@ impl Linter {
             records: _,
             questions: _,
             clarifications: _,
+            twins: _,
+            first_twin: _,
             replies_seen,
             extended,
             stray,
@@ -218,7 +223,7 @@ impl Linter {
             memory.value(&sessions.id(number));
             match &sessions[number] {
                 Session::Kept(open) => open.remember(memory),
-                Session::Over(lifecycle) => lifecycle.remember(memory),
+                Session::Over(lifecycle) => lifecycle.remember(None, memory),
             }
         });
         memory.into_bytes()
@@ -280,28 +285,48 @@ impl Linter {
     /// Opens the session, if the event does, and yields its number. `None` for an event that lies outside of its session.
     fn enter(&mut self, event: &Event) -> Option<(usize, Entry)> {
         let Some(number) = self.sessions.number(event.session) else {
-            let open = self.open(Lifecycle::first(event), Sequence::default());
+            let open = self.open(Lifecycle::after(event), Sequence::default());
             return Some((self.sessions.add(event.session, open), Entry::First));
         };
         let notes = &mut self.shared.notes;
         let admission = match &mut self.sessions[number] {
             Session::Kept(open) => {
-                let admission = open.lifecycle.next(event, notes);
+                let is_heard = open.sequence.has_heard(event.producer);
+                let admission = open.lifecycle.next(event, is_heard, notes);
                 if admission == Admission::Continue {
                     return Some((number, Entry::Later));
                 }
                 admission
             }
-            Session::Over(lifecycle) => lifecycle.next(event, notes),
+            Session::Over(lifecycle) => lifecycle.next(event, false, notes),
         };
-        if admission == Admission::Ignore && self.replies_seen {
-            self.shared.judge_outlived(event);
+        match admission {
+            Admission::Ignore if self.replies_seen => self.shared.judge_outlived(event),
+            Admission::Ignore | Admission::Continue => {}
+            Admission::Unknown => self.leave(number, event),
+            Admission::Open => {
+                self.conclude(number);
+                self.sessions[number] = self.open(Lifecycle::Active, Sequence::again());
+                return Some((number, Entry::Later));
+            }
         }
-        (admission == Admission::Open).then(|| {
-            self.conclude(number);
-            self.sessions[number] = self.open(Lifecycle::Active, Sequence::again());
-            (number, Entry::Later)
-        })
+        None
+    }
+
+    /// Leaves a session unjudged from this event on: it may be of another session with the same id.
+    fn leave(&mut self, number: usize, event: &Event) {
+        if let EventKind::Started = event.kind {
+            self.twins += 1;
+            self.first_twin.get_or_insert(event.place.line);
+        }
+        if let Some(open) = self.close(number) {
+            let tokens = tokens_of(&open);
+            for token in tokens {
+                self.elsewhere.meet(&token, &(), event.place.line);
+                self.tokens.remove(token, number);
+            }
+        }
+        self.event_elsewhere(event);
     }
 
     fn open(&mut self, lifecycle: Lifecycle, sequence: Sequence) -> Session {
@@ -332,25 +357,29 @@ impl Linter {
 
     /// Forgets what was kept of a session, when nothing can change the verdict on it any more.
     fn conclude(&mut self, number: usize) {
-        let session = &mut self.sessions[number];
-        let Session::Kept(open) = session else {
+        let Some(mut open) = self.close(number) else {
             return;
         };
-        let over = Session::Over(open.lifecycle);
-        let Session::Kept(mut open) = std::mem::replace(session, over) else {
-            return;
-        };
-        self.kept -= 1;
         self.shared.set_gap_of(&open.sequence);
         let id = self.sessions.id(number);
         open.recorded.give_up(id, &mut self.shared.recorded);
-        let confirmations = open.recorded.confirmations.all().map(|(_, it)| &it.ids);
-        let clarifications = open.clarifications.all().map(|it| &it.ids);
-        for ids in confirmations.chain(clarifications) {
-            if let Some(token) = &ids.token {
-                self.tokens.remove(token, number);
-            }
+        for token in tokens_of(&open) {
+            self.tokens.remove(token, number);
         }
+    }
+
+    /// Takes out what is kept of a session, if anything is.
+    fn close(&mut self, number: usize) -> Option<Box<OpenSession>> {
+        let session = &mut self.sessions[number];
+        let Session::Kept(open) = session else {
+            return None;
+        };
+        let over = Session::Over(open.lifecycle);
+        let Session::Kept(open) = std::mem::replace(session, over) else {
+            return None;
+        };
+        self.kept -= 1;
+        Some(open)
     }
 
     /// Takes note of a message that may have granted more time, and that it counts where its session has numbers.
@@ -511,6 +540,7 @@ impl Linter {
         let findings = with_consequences(findings);
         let mut not_judged = self.owed();
         not_judged.extend(withheld);
+        not_judged.extend(self.twins());
         let owed = not_judged.iter().any(|it| it.owed);
         not_judged.extend(self.gaps());
         not_judged.extend(self.without_replies());
@@ -587,6 +617,16 @@ impl Linter {
         Some(NotJudged::unseen("AAEP-EV-4", reason))
     }
 
+    /// AAEP-A.1-1, AAEP-A.9-1: another producer starts a session under an id that is taken.
+    fn twins(&self) -> Option<NotJudged> {
+        let line = self.first_twin?;
+        let reason = format!(
+            "a session is started under the id of another producer's, {} in all, first on line {line}: whether it starts twice, or two sessions have one id, does not show, and nothing behind that is judged of it; judge two recordings, or what each producer sent, in a file of its own",
+            self.twins
+        );
+        Some(NotJudged::open("AAEP-A.1-1", reason))
+    }
+
     /// What would need the replies.
     fn without_replies(&self) -> Vec<NotJudged> {
         const CONFIRMATIONS: [(&str, &str); 6] = [
@@ -635,6 +675,14 @@ impl Linter {
             })
             .collect()
     }
+}
+
+/// The tokens of the questions that are kept of a session.
+fn tokens_of(open: &OpenSession) -> impl Iterator<Item = &str> {
+    let confirmations = open.recorded.confirmations.all().map(|(_, it)| &it.ids);
+    let clarifications = open.clarifications.all().map(|it| &it.ids);
+    let ids = confirmations.chain(clarifications);
+    ids.filter_map(|ids| ids.token.as_deref())
 }
 
 /// The token of a question.

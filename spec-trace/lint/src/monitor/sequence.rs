@@ -200,6 +200,16 @@ impl Sequence {
         });
     }
 
+    /// Whether the producer has put out an event of the session.
+    pub(crate) fn has_heard(&self, producer: &str) -> bool {
+        self.next_of.get(producer).is_some()
+    }
+
+    /// The number that is due where the session counts.
+    pub(crate) const fn due(&self) -> i64 {
+        self.next.0
+    }
+
     /// The numbers of a session that starts again.
     pub fn again() -> Self {
         Self {

@@ -82,7 +82,7 @@ impl OpenSession {
             latest,
             extended,
         } = self;
-        lifecycle.remember(memory);
+        lifecycle.remember(Some(sequence.due()), memory);
         sequence.remember(memory);
         clock.remember(memory);
         tools.remember(memory);
