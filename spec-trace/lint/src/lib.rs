@@ -47,7 +47,9 @@ use std::io::{self, BufRead};
 use crate::json::tree::Room;
 use crate::lines::{Lines, Records};
 use ahead::Read;
-use envelope::{NoMessage, Opened, Places, is_text, may_be_extension, may_be_ours};
+use envelope::{
+    NoMessage, Opened, Places, is_text, may_be_extension, may_be_ours, may_have_been_ours,
+};
 use place::Here;
 use record::{Fault, Record};
 use report::LintReport;
@@ -227,7 +229,7 @@ fn judge_record(linter: &mut Linter, here: Here<'_>, record: &Record<'_>, faults
 
 fn judge_broken(linter: &mut Linter, here: Here<'_>, fault: Fault) {
     let place = here.at(fault.column);
-    linter.broken(fault.at(place, None));
+    linter.broken(fault.at(place, None), may_have_been_ours(here.bytes()));
 }
 
 /// A stream that is being read.

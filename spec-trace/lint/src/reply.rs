@@ -34,8 +34,8 @@ pub struct Reply<'a> {
     pub asks: bool,
     /// What it says; if it does not keep to the schema, the first clause that it breaks.
     pub content: Content,
-    /// Every clause of its schema that it breaks.
-    pub breaks: Vec<&'static str>,
+    /// Every clause of its schema that it breaks, and by which property; by none of its own where there is no name for it.
+    pub breaks: Vec<Broken>,
     /// `decision`, where it is a word.
     pub decision: Option<&'a str>,
     /// Whether there is a `modified_action`, whatever it looks like.
@@ -72,9 +72,9 @@ pub struct Sent<'a> {
 #[derive(Debug)]
 pub enum Content {
     /// `confirmation.reply`.
-    Confirmation(Result<ReplyContent, &'static str>),
+    Confirmation(Result<ReplyContent, Broken>),
     /// `clarification.reply`.
-    Clarification(Result<ClarificationContent, &'static str>),
+    Clarification(Result<ClarificationContent, Broken>),
 }
 
 /// A confirmation reply that keeps to the schema, but for decisions of one's own.
@@ -128,6 +128,9 @@ pub enum Response {
     Number,
 }
 
+/// A clause of the schema, and the property for which a reply breaks it; empty where that is none of the schema.
+pub type Broken = (&'static str, &'static str);
+
 /// Reads a message of type `confirmation.reply` or `clarification.reply`.
 pub fn read<'a>(message: Object<'a>, place: Here<'a>, sent: Sent<'_>) -> Reply<'a> {
     let text = |name: &str| message.get(name).and_then(Value::as_str);
@@ -138,8 +141,8 @@ pub fn read<'a>(message: Object<'a>, place: Here<'a>, sent: Sent<'_>) -> Reply<'
         Content::Confirmation(confirmation(message, &mut breaks))
     };
     let at_fault = match &content {
-        Content::Confirmation(Err(clause)) => at_fault(message, clause, &CONFIRMATION),
-        Content::Clarification(Err(clause)) => at_fault(message, clause, &CLARIFICATION),
+        Content::Confirmation(Err((clause, _))) => at_fault(message, clause, &CONFIRMATION),
+        Content::Clarification(Err((clause, _))) => at_fault(message, clause, &CLARIFICATION),
         Content::Confirmation(Ok(_)) | Content::Clarification(Ok(_)) => None,
     };
     Reply {
@@ -185,7 +188,7 @@ pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Option
 }
 
 /// The clause that a reply breaks which is no JSON.
-pub const NOT_JSON: &str = "AAEP-6.3.4-1";
+pub const NOT_JSON: Broken = ("AAEP-6.3.4-1", "");
 
 /// The properties of a confirmation.reply, those that have to be there first.
 pub const CONFIRMATION: [&str; 9] = [
@@ -247,38 +250,45 @@ fn at_fault(
 }
 
 /// Notes in `breaks` every clause that the reply breaks; the first is the error.
-fn confirmation<'m>(
-    message: Object<'m>,
-    breaks: &mut Vec<&'static str>,
-) -> Result<ReplyContent, &'static str> {
-    let fits = |name: &str, fits: fn(Value<'m>) -> bool| message.get(name).is_none_or(fits);
+fn confirmation<'m>(message: Object<'m>, breaks: &mut Vec<Broken>) -> Result<ReplyContent, Broken> {
     let own = message.keys().any(|key| !CONFIRMATION.contains(&key));
-    breaks.extend(own.then_some("AAEP-REPLY-11"));
+    breaks.extend(own.then_some(("AAEP-REPLY-11", "")));
     let decided = common(message, breaks);
+    let fits = |name: &str, fits: fn(Value<'m>) -> bool| message.get(name).is_none_or(fits);
     let optional = [
         (
             "AAEP-REPLY-7",
+            "decided_by",
             fits("decided_by", |it| has_characters(it, 256)),
         ),
         (
             "AAEP-REPLY-8",
+            "decision_rationale",
             fits("decision_rationale", |it| has_characters(it, 4096)),
         ),
-        ("AAEP-REPLY-9", fits("modified_action", Value::is_object)),
-        ("AAEP-REPLY-10", fits("correlation_id", Value::is_string)),
+        (
+            "AAEP-REPLY-9",
+            "modified_action",
+            fits("modified_action", Value::is_object),
+        ),
+        (
+            "AAEP-REPLY-10",
+            "correlation_id",
+            fits("correlation_id", Value::is_string),
+        ),
     ];
-    let broken = optional.into_iter().filter(|(_, fits)| !fits);
-    breaks.extend(broken.map(|(clause, _)| clause));
+    let broken = optional.into_iter().filter(|(_, _, fits)| !fits);
+    breaks.extend(broken.map(|(clause, name, _)| (clause, name)));
     let answer = match message.get("decision").map(Value::as_str) {
         Some(Some("accept")) => Ok(Answer::Plain(Decision::Accept)),
         Some(Some("reject")) => Ok(Answer::Plain(Decision::Reject)),
         Some(Some(word)) => Ok(Answer::Custom(word.to_owned())),
-        Some(None) => Err("AAEP-REPLY-4"),
-        None => Err("AAEP-REPLY-1"),
+        Some(None) => Err(("AAEP-REPLY-4", "decision")),
+        None => Err(("AAEP-REPLY-1", "decision")),
     };
     breaks.extend(answer.as_ref().err());
     if let Some(first) = breaks.first() {
-        return Err(first);
+        return Err(*first);
     }
     Ok(ReplyContent {
         answer: answer?,
@@ -291,8 +301,8 @@ fn confirmation<'m>(
 /// AAEP-6.5.3-3: who decided, how sure they were and what it belongs to may stand beside them, and nothing else.
 fn clarification<'m>(
     message: Object<'m>,
-    breaks: &mut Vec<&'static str>,
-) -> Result<ClarificationContent, &'static str> {
+    breaks: &mut Vec<Broken>,
+) -> Result<ClarificationContent, Broken> {
     let fits = |name: &str, fits: fn(Value<'m>) -> bool| message.get(name).is_none_or(fits);
     let in_range: fn(Value<'m>) -> bool =
         |it| it.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it));
@@ -300,19 +310,19 @@ fn clarification<'m>(
         && fits("decided_by", |it| has_characters(it, 256))
         && fits("confidence", in_range)
         && fits("correlation_id", Value::is_string);
-    breaks.extend((!keeps).then_some("AAEP-EV-12"));
-    let decided = common(message, &mut Vec::new()).map_err(|_| "AAEP-6.5.5-1");
+    breaks.extend((!keeps).then_some(("AAEP-EV-12", "")));
+    let decided = common(message, &mut Vec::new()).map_err(|(_, name)| ("AAEP-6.5.5-1", name));
     breaks.extend(decided.err());
     let response = match message.get("response") {
         Some(Value::String(text)) => Ok(Response::Text(text.to_owned())),
         Some(Value::Bool(_)) => Ok(Response::YesNo),
         Some(Value::Number(_)) => Ok(Response::Number),
-        Some(Value::Null | Value::Array(_) | Value::Object(_)) => Err("AAEP-6.5.2-1"),
-        None => Err("AAEP-6.5.1-3"),
+        Some(Value::Null | Value::Array(_) | Value::Object(_)) => Err(("AAEP-6.5.2-1", "response")),
+        None => Err(("AAEP-6.5.1-3", "response")),
     };
     breaks.extend(response.as_ref().err());
     if let Some(first) = breaks.first() {
-        return Err(first);
+        return Err(*first);
     }
     Ok(ClarificationContent {
         response: response?,
@@ -321,17 +331,17 @@ fn clarification<'m>(
 }
 
 /// What both kinds have: token, subscription, timestamp.
-fn common(message: Object<'_>, breaks: &mut Vec<&'static str>) -> Result<Timestamp, &'static str> {
-    let text = |name: &str, clause| match message.get(name) {
-        Some(value) => value.as_str().ok_or(clause),
-        None => Err("AAEP-REPLY-1"),
+fn common(message: Object<'_>, breaks: &mut Vec<Broken>) -> Result<Timestamp, Broken> {
+    let text = |name: &'static str, clause| match message.get(name) {
+        Some(value) => value.as_str().ok_or((clause, name)),
+        None => Err(("AAEP-REPLY-1", name)),
     };
-    let identifier = |name: &str, prefix: &str, clause| {
+    let identifier = |name: &'static str, prefix: &str, clause| {
         let keeps = text(name, clause).map(|it| is_identifier(it, prefix));
-        keeps.and_then(|keeps| keeps.then_some(()).ok_or(clause))
+        keeps.and_then(|keeps| keeps.then_some(()).ok_or((clause, name)))
     };
-    let time =
-        text("timestamp", "AAEP-REPLY-6").and_then(|it| Timestamp::parse(it).ok_or("AAEP-REPLY-6"));
+    let time = text("timestamp", "AAEP-REPLY-6")
+        .and_then(|it| Timestamp::parse(it).ok_or(("AAEP-REPLY-6", "timestamp")));
     // AAEP-REPLY-3, AAEP-REPLY-5, AAEP-REPLY-6.
     let broken = [
         identifier("reply_token", "rpl_", "AAEP-REPLY-3"),
@@ -340,7 +350,7 @@ fn common(message: Object<'_>, breaks: &mut Vec<&'static str>) -> Result<Timesta
     ];
     let broken: Vec<_> = broken.into_iter().filter_map(Result::err).collect();
     breaks.extend(&broken);
-    broken.first().map_or(time, |first| Err(first))
+    broken.first().map_or(time, |first| Err(*first))
 }
 
 #[cfg(test)]
@@ -349,7 +359,7 @@ mod tests {
     use crate::json::tree;
     use serde_json::{Map, Value, json};
 
-    fn read<T>(reply: Map<String, Value>, read: impl Fn(Object<'_>) -> T) -> T {
+    fn read<T>(reply: Map<String, Value>, read: impl FnOnce(Object<'_>) -> T) -> T {
         let text = Value::Object(reply).to_string();
         let mut room = tree::Room::default();
         let reply = tree::parse(&text, &mut room).expect("JSON");
@@ -364,7 +374,10 @@ mod tests {
             unreachable!("the literal is an object")
         };
         change(&mut reply);
-        read(reply, |reply| confirmation(reply, &mut Vec::new()).err())
+        read(reply, |reply| {
+            let broken = confirmation(reply, &mut Vec::new()).err();
+            broken.map(|(clause, _)| clause)
+        })
     }
 
     fn with(name: &str, value: Value) -> Option<&'static str> {
@@ -385,6 +398,23 @@ mod tests {
             );
         }
         assert_eq!(with("session_id", json!("sess_a")), Some("AAEP-REPLY-11"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let mut found = Vec::new();
+        let reply =
+            json!({"type": "confirmation.reply", "reply_token": "rpl_a", "subscription_id": 1});
+        let Value::Object(reply) = reply else {
+            unreachable!("the literal is an object")
+        };
+        read(reply, |reply| confirmation(reply, &mut found).err());
+        let expected = [
+            ("AAEP-REPLY-5", "subscription_id"),
+            ("AAEP-REPLY-1", "timestamp"),
+            ("AAEP-REPLY-1", "decision"),
+        ];
+        assert_eq!(found, expected);
     }
 
     /// AAEP-REPLY-4, AAEP-REPLY-5, AAEP-REPLY-6, AAEP-REPLY-8, AAEP-REPLY-9, AAEP-REPLY-10: each property of its type.
@@ -435,7 +465,8 @@ mod tests {
             None => drop(reply.remove(name)),
         }
         read(reply, |reply| {
-            clarification(reply, &mut Vec::new()).map(|it| it.response)
+            let read = clarification(reply, &mut Vec::new());
+            read.map(|it| it.response).map_err(|(clause, _)| clause)
         })
     }
 

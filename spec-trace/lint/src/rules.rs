@@ -120,7 +120,7 @@ pub const COMPLETION_WITHOUT_CALL: Rule =
 /// A call without completion in a session that completed.
 pub const CALL_WITHOUT_COMPLETION: Rule = absence("AAEP-A.3-1", &["AAEP-A.7.4-2"]);
 /// Another state while a tool runs.
-pub const OTHER_STATE_WHILE_CALLING: Rule = warning("AAEP-A.3-3", &[]);
+pub const OTHER_STATE_WHILE_CALLING: Rule = warned_absence("AAEP-A.3-3", &[]);
 /// A call out of a state in which no tools are called.
 pub const CALLED_IN_ANOTHER_STATE: Rule = warned_absence("AAEP-A.7.4-3", &[]);
 /// An output that begins in a state in which none is written.

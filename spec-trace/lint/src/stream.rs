@@ -107,11 +107,11 @@ impl Linter {
         }
     }
 
-    /// Takes note of a line that could not be read.
-    pub fn broken(&mut self, finding: Finding) {
+    /// Takes note of a line that could not be read, and whether it may have been a message.
+    pub fn broken(&mut self, finding: Finding, may_be_missed: bool) {
         self.records += 1;
         let told = (finding.line, finding.clause);
-        if self.shared.notes.add_unreadable(finding) {
+        if self.shared.notes.add_unreadable(finding) && may_be_missed {
             self.shared.may_be_missed(told.0, told.1);
         }
     }
@@ -493,8 +493,8 @@ impl Linter {
                 self.check_of_stray(reply)
             }
             Content::Clarification(Ok(_)) => self.check_of_stray(reply),
-            Content::Confirmation(Err(clause)) | Content::Clarification(Err(clause)) => {
-                Check::Schema(clause)
+            Content::Confirmation(Err(broken)) | Content::Clarification(Err(broken)) => {
+                Check::Schema(*broken)
             }
         };
         self.shared.judge_answer(reply, check, None);

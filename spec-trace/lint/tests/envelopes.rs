@@ -1429,13 +1429,22 @@ fn files_that_are_mixed_up_are_told_as_such() {
 }
 
 /// A mapping that leads nowhere is named; where it leads somewhere at times, each value without a message is a finding on its line, and
-/// what may have stood there follows from it.
+/// what may have stood there follows from it, if the value speaks of messages.
 #[test]
 fn a_mapping_that_leads_nowhere_is_named_and_nothing_is_lost() {
+    for (other, may_hold_one) in [
+        ("{\"n\":{\"type\":\"aaep:agent.x\"}}", true),
+        ("{\"n\":1}", false),
+    ] {
+        leads_nowhere_beside(other, may_hold_one);
+    }
+}
+
+fn leads_nowhere_beside(other: &str, may_hold_one: bool) {
     let text = invalid(UNASKED);
     let pairs = text
         .lines()
-        .map(|line| ["{\"m\":", line, "}\n{\"n\":1}\n"].concat());
+        .map(|line| ["{\"m\":", line, "}\n", other, "\n"].concat());
     let put: String = pairs.collect();
     let how = |pointer: &str| How {
         from: None,
@@ -1455,10 +1464,15 @@ fn a_mapping_that_leads_nowhere_is_named_and_nothing_is_lost() {
     let clauses = |all: &[&countersign_lint::finding::Finding]| {
         all.iter().map(|it| it.clause).collect::<Vec<_>>()
     };
-    // The question may have stood on a line that is no message: that nobody was asked follows from the first of them.
+    // Where the question may have stood on a line that is no message, that nobody was asked follows from the first of them.
     let followed: Vec<_> = foreign.iter().flat_map(|it| &it.consequences).collect();
-    assert_eq!(clauses(&rest), [""; 0]);
-    assert_eq!(clauses(&followed), said(&plain).1);
+    let (told, none) = if may_hold_one {
+        (followed, rest)
+    } else {
+        (rest, followed)
+    };
+    assert_eq!(clauses(&none), [""; 0]);
+    assert_eq!(clauses(&told), said(&plain).1);
 }
 
 /// A consequence stands on its line of the file, too.

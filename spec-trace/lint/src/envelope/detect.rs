@@ -1,6 +1,7 @@
 //! What a file is, by its first bytes.
 
 use memchr::memmem;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::logs::head;
@@ -141,6 +142,19 @@ pub fn may_be_ours(bytes: &[u8]) -> bool {
             || has("event_id", |it| it.starts_with(b"\""))
             || has("reply_token", |_| true)
             || has("_raw", |_| true))
+}
+
+/// Whether what is no record may be what is left of a message: neither words without a mark of JSON, nor
+/// an object of another kind that speaks of none.
+pub fn may_have_been_ours(bytes: &[u8]) -> bool {
+    if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() {
+        let mut signs = SIGNS.iter();
+        return may_be_ours(bytes)
+            || signs.any(|sign| memmem::find(bytes, sign.as_bytes()).is_some());
+    }
+    let is_of_words =
+        |text: &str| !text.contains(|it: char| "{}\"".contains(it) || it.is_control());
+    !std::str::from_utf8(bytes).is_ok_and(is_of_words)
 }
 
 /// Whether a message of another type has anything besides that type which makes it one: other JSON has types, too.

@@ -20,7 +20,7 @@ mod words;
 use std::io::{self, BufRead, Cursor, Read as _};
 
 pub use detect::{envelope as told, may_be_ours};
-pub(crate) use detect::{is_text, may_be_extension};
+pub(crate) use detect::{is_text, may_be_extension, may_have_been_ours};
 pub use hint::{Likeness, NoMessage, looks_like};
 pub use mapping::{Mapping, MappingError, Pointer};
 pub use places::Places;

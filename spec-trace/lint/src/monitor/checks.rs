@@ -4,14 +4,14 @@ use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::SLACK_SECONDS;
 use super::extension::Extension;
 use crate::record::Decision;
-use crate::reply::{Answer, Content, Reply, ReplyContent, Sender};
+use crate::reply::{Answer, Broken, Content, Reply, ReplyContent, Sender};
 use crate::time::Timestamp;
 
 /// A check that a reply fails, of those of 6.3.4 that a record shows. The producer has to ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
-    /// AAEP-6.3.4-1: it keeps to the schema; the clause of the schema that it breaks.
-    Schema(&'static str),
+    /// AAEP-6.3.4-1: it keeps to the schema; what it breaks of it.
+    Schema(Broken),
     /// AAEP-6.3.1-1, AAEP-6.5.1-1: it is of the kind that the question wants.
     Kind,
     /// AAEP-6.3.4-2: its token was given out.
@@ -66,7 +66,7 @@ pub fn failed(
         failed.push(Check::Allowed);
         // AAEP-REPLY-15: one of its own has to be among those.
         let is_plain = matches!(reply.decision, Some("accept" | "reject"));
-        failed.extend((!is_plain).then_some(Check::Schema("AAEP-REPLY-4")));
+        failed.extend((!is_plain).then_some(Check::Schema(("AAEP-REPLY-4", "decision"))));
     }
     failed
 }
@@ -74,7 +74,18 @@ pub fn failed(
 /// The clauses of its schema that a reply breaks (AAEP-6.3.4-1).
 pub fn schema(reply: &Reply) -> Vec<Check> {
     let breaks = reply.breaks.iter();
-    breaks.map(|clause| Check::Schema(clause)).collect()
+    breaks.map(|broken| Check::Schema(*broken)).collect()
+}
+
+/// What a reply breaks of its schema, in words.
+pub fn broken_in_words((clause, property): Broken) -> String {
+    match (clause, property) {
+        (_, "") => format!("breaks the schema ({clause})"),
+        ("AAEP-REPLY-1" | "AAEP-6.5.1-3", _) => {
+            format!("breaks the schema ({clause}: {property} is missing)")
+        }
+        _ => format!("breaks the schema ({clause}: {property})"),
+    }
 }
 
 /// AAEP-6.3.4-4: it is decided before the deadline, whenever it arrives. AAEP-6.3.4-5, AAEP-REPLY-14: the sender is no stranger, and
@@ -162,4 +173,27 @@ fn surely_in_time(
         |moment: Timestamp, deadline: Timestamp| moment.plus_seconds(SLACK_SECONDS) < deadline;
     safe(reply.received.unwrap_or(content.decided), first_deadline)
         && latest.is_none_or(|latest| safe(latest, deadline))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// AAEP-6.3.4-1: who sent the reply is to see what to mend.
+    #[test]
+    fn what_a_reply_breaks_names_the_property() {
+        for (broken, said) in [
+            (
+                ("AAEP-REPLY-1", "subscription_id"),
+                "AAEP-REPLY-1: subscription_id is missing",
+            ),
+            (("AAEP-REPLY-6", "timestamp"), "AAEP-REPLY-6: timestamp"),
+            (("AAEP-REPLY-11", ""), "AAEP-REPLY-11"),
+        ] {
+            assert_eq!(
+                broken_in_words(broken),
+                format!("breaks the schema ({said})")
+            );
+        }
+    }
 }

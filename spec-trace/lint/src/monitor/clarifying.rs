@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::checks::{Check, schema, transport};
+use super::checks::{Check, broken_in_words, schema, transport};
 use super::confirmation::goes_back;
 use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft, late_reply};
@@ -524,10 +524,7 @@ fn heeded(check: Check) -> (&'static Rule, String) {
             "is of a kind that was not accepted",
         ),
         Check::Choice => (&rules::CLARIFIED_BY_NO_CHOICE, "is none of the choices"),
-        Check::Schema(clause) => {
-            let why = format!("breaks the schema ({clause})");
-            return (&rules::CLARIFIED_BY_INVALID, why);
-        }
+        Check::Schema(broken) => return (&rules::CLARIFIED_BY_INVALID, broken_in_words(broken)),
         Check::InTime => (&rules::CLARIFIED_BY_INVALID, "was decided too late"),
         Check::Sender => (
             &rules::CLARIFIED_BY_INVALID,

@@ -417,7 +417,7 @@ mod tests {
             (Check::Issued, "unknown token", true),
             (Check::Issued, "not found", false),
             (Check::Issued, "the reply expired", false),
-            (Check::Schema(""), "the timestamp is missing", true),
+            (Check::Schema(("", "")), "the timestamp is missing", true),
             (Check::Kind, "the confirmation was not changed", false),
             (Check::Kind, "wrong type of reply", true),
             (Check::Choice, "that is none of the choices", true),
@@ -438,7 +438,11 @@ mod tests {
                 "invalid json or unknown token",
                 false,
             ),
-            (Check::Schema("AAEP-REPLY-1"), "invalid json", false),
+            (
+                Check::Schema(("AAEP-REPLY-1", "decision")),
+                "invalid json",
+                false,
+            ),
             (Check::Issued, "invalid json", false),
         ] {
             let said = says_broken(check, answer).is_some();

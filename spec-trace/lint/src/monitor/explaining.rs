@@ -2,7 +2,7 @@
 
 use super::Notes;
 use super::announced::Perhaps;
-use super::checks::Check;
+use super::checks::{Check, broken_in_words};
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::Confirmations;
 use super::run::Run;
@@ -107,10 +107,7 @@ fn honoured(check: Check) -> Option<(&'static Rule, String)> {
     let told = |rule, why: &str| Some((rule, why.to_owned()));
     match check {
         // AAEP-6.3.4-1
-        Check::Schema(clause) => told(
-            &rules::HONOURED_MALFORMED,
-            &format!("breaks the schema ({clause})"),
-        ),
+        Check::Schema(broken) => Some((&rules::HONOURED_MALFORMED, broken_in_words(broken))),
         // AAEP-6.3.1-1
         Check::Kind => told(&rules::HONOURED_OTHER_KIND, "is no confirmation.reply"),
         // AAEP-6.3.4-3, AAEP-6.3.5-1, AAEP-6.7.1-1, AAEP-REPLY-12

@@ -31,8 +31,9 @@ struct State {
     changed: Option<u64>,
     /// Whether the producer was the first of the session, or joined it later, in a state of its own.
     joined: bool,
-    /// Calls in flight.
+    /// Calls in flight, and the line of the one before which there was none.
     calls: u64,
+    called: Option<u64>,
     asked: bool,
     /// How many tools completed since the last change.
     completed: u64,
@@ -101,6 +102,8 @@ impl States {
                 changed,
                 joined,
                 calls,
+                // What the numbers of the session tell.
+                called: _,
                 asked,
                 completed,
                 told,
@@ -207,7 +210,8 @@ impl State {
             let message = format!(
                 "the state becomes {to} while a tool runs; further changes in this session are not listed"
             );
-            notes.add(finding(&rules::OTHER_STATE_WHILE_CALLING, event, message));
+            let found = finding(&rules::OTHER_STATE_WHILE_CALLING, event, message);
+            notes.add(found.since(self.called));
         }
         self.changed = Some(event.place.line);
         self.completed = 0;
@@ -219,6 +223,9 @@ impl State {
         if let Some(state) = elsewhere.filter(|_| self.calls == 0 && !self.asked) {
             let message = format!("tool.invoked while the state is {}", state.name());
             notes.add(finding(&rules::CALLED_IN_ANOTHER_STATE, event, message));
+        }
+        if self.calls == 0 {
+            self.called = Some(event.place.line);
         }
         self.calls += 1;
     }

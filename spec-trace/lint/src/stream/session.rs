@@ -499,7 +499,7 @@ impl OpenSession {
             }
             // AAEP-6.3.1-1: a reply of the other kind decides nothing.
             Content::Clarification(_) => Check::Kind,
-            Content::Confirmation(Err(clause)) => Check::Schema(clause),
+            Content::Confirmation(Err(broken)) => Check::Schema(*broken),
         };
         self.recorded.confirmations.refuse(reply);
         Some(check)

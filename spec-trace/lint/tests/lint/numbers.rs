@@ -357,3 +357,28 @@ proptest! {
         }
     }
 }
+
+/// AAEP-A.3-3: whether a tool still runs shows only where its completion cannot have stood among the numbers that are missing.
+#[test]
+fn a_tool_may_have_completed_among_the_numbers_that_are_missing() {
+    let call = |stream: Stream, id: &str| {
+        stream.call(id, json!({"risk_level": "low", "irreversible": false}))
+    };
+    let stream = call(Stream::new().state("idle", "calling_tool"), "call_1");
+    let stream = stream.completed("call_1", "success");
+    let stream = stream
+        .state("calling_tool", "thinking")
+        .state("thinking", "calling_tool");
+    let stream = call(stream, "call_2").state("calling_tool", "thinking");
+    let records = stream.completed("call_2", "success").ending();
+    for (lost, told) in [(3_usize, false), (5, true), (1, true)] {
+        let mut records = records.clone();
+        records.remove(lost);
+        let numbers: Vec<i64> = (0..=9)
+            .filter(|it| usize::try_from(*it) != Ok(lost))
+            .collect();
+        let report = lint_bytes(numbered(&records, &numbers).as_bytes());
+        let warned = report.warnings.iter().any(|it| it.clause == "AAEP-A.3-3");
+        assert_eq!(warned, told, "{lost}: {report:?}");
+    }
+}

@@ -1223,7 +1223,7 @@ fn every_complaint_of_the_schema_is_told() {
         .call("call_1", json!({}));
     let report = stream.completed("call_1", "success").ends();
     assert_eq!(places(&report.violations), [("AAEP-6.3.4-1", 6)]);
-    for complaint in ["AAEP-REPLY-5", "AAEP-REPLY-11"] {
+    for complaint in ["(AAEP-REPLY-5: subscription_id)", "(AAEP-REPLY-11)"] {
         assert!(
             report.violations[0].message.contains(complaint),
             "{complaint}"
