@@ -213,10 +213,8 @@ pub(super) fn with_consequences(findings: Vec<Finding>) -> Vec<Finding> {
         .into_iter()
         .partition(|finding| finding.follows_from.is_some());
     for consequence in consequences {
-        let is_cause = |it: &&mut Finding| {
-            Some((it.line, it.clause)) == consequence.follows_from
-                && (it.session.is_none() || it.session == consequence.session)
-        };
+        // Also one of an event whose `session_id` has another form.
+        let is_cause = |it: &&mut Finding| Some((it.line, it.clause)) == consequence.follows_from;
         if let Some(cause) = findings.iter_mut().find(is_cause) {
             cause.consequences.push(consequence);
         }

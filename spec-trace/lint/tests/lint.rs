@@ -474,6 +474,21 @@ fn a_broken_line_is_reported_with_its_column_and_the_rest_is_judged() {
     }
 }
 
+/// AAEP-EV-1, AAEP-EV-2, AAEP-A.8-5: what an event without a session, or under an id of another form, may have held is told under its fault, and
+/// its number is not missing in the only session that is open.
+#[test]
+fn what_may_have_stood_in_an_event_of_no_session_is_told_under_its_fault() {
+    for name in ["f08-no-session", "f09-misnamed-session"] {
+        let path = traces("several").join(format!("{name}-with-a-number.jsonl"));
+        let text = fs::read(path).expect("a stream");
+        let report = lint_bytes(&text);
+        let [cause] = &report.violations[..] else {
+            panic!("{name} {:?}", places(&report.violations));
+        };
+        assert_eq!(places(&cause.consequences), [("AAEP-A.8-5", 9)], "{name}");
+    }
+}
+
 /// AAEP-A.6-2: a producer that counts in UTF-16 units may cut its output within a character, and JSON can write that.
 #[test]
 fn output_that_is_cut_within_a_character_conforms() {

@@ -827,7 +827,7 @@ fn a_call_before_the_acceptance_does_not_pay_for_it() {
     let report = by_order(true, decided, known.clone());
     assert_eq!(places(&report.violations), []);
     assert!(
-        is_open(&report, "AAEP-6.1-1", "line 4"),
+        is_open(&report, "AAEP-6.1-1", "line 4 is recorded before the reply"),
         "{:?}",
         report.not_judged
     );
