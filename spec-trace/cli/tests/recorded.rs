@@ -92,7 +92,7 @@ fn no_run_with_disturbed_clarifications_is_accused() {
     assert_eq!(nobody_accused(&[more_time], &[full]), (258_040, 935_060));
     assert_eq!(
         nobody_accused(&[disturbed], &[full, events_alone]),
-        (787_368, 2_479_051)
+        (991_095, 3_068_862)
     );
 }
 
