@@ -63,7 +63,7 @@ fn no_run_with_a_clarification_that_nobody_answers_is_accused() {
     let [.., by_nobody] = CLARIFYING;
     let [full, _, without_ids] = UNCOUNTED;
     let found = nobody_accused(&[by_nobody], &[full, without_ids]);
-    assert_eq!(found, (1_148_702, 3_768_145));
+    assert_eq!(found, (1_174_300, 3_809_802));
 }
 
 /// AAEP-6.1-4, AAEP-A.3-3, AAEP-A.6-1, AAEP-A.7.7-1: nor where tools run unasked, output is written and sessions are handed off.
@@ -89,10 +89,10 @@ fn no_run_with_much_work_is_accused() {
 fn no_run_with_disturbed_clarifications_is_accused() {
     let [_, more_time, disturbed, _] = CLARIFYING;
     let [full, events_alone, _] = UNCOUNTED;
-    assert_eq!(nobody_accused(&[more_time], &[full]), (254_148, 924_551));
+    assert_eq!(nobody_accused(&[more_time], &[full]), (258_040, 935_060));
     assert_eq!(
         nobody_accused(&[disturbed], &[full, events_alone]),
-        (787_368, 2_479_051)
+        (991_095, 3_068_862)
     );
 }
 

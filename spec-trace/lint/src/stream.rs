@@ -621,7 +621,7 @@ impl Linter {
     fn twins(&self) -> Option<NotJudged> {
         let line = self.first_twin?;
         let reason = format!(
-            "a session is started under the id of another producer's, {} in all, first on line {line}: whether it starts twice, or two sessions have one id, does not show, and nothing behind that is judged of it; judge two recordings, or what each producer sent, in a file of its own",
+            "another producer starts a session under an id that is taken, {} in all, first on line {line}: whether that is one session which starts twice, or two with one id, does not show, and nothing behind it is judged of either; judge each recording, or what each producer sent, in a file of its own",
             self.twins
         );
         Some(NotJudged::open("AAEP-A.1-1", reason))

@@ -1,5 +1,7 @@
 //! AAEP-EV-4: a wrong number is a fault of its own, and what comes behind it is judged as before.
 
+use countersign_lint::judge_line;
+use countersign_lint::stream::Linter;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
@@ -294,6 +296,36 @@ fn number_of(record: &mut Value) -> &mut Value {
         record
     };
     &mut message["sequence_number"]
+}
+
+/// AAEP-EV-4: of a session that is over the number of its end is where others count from, and what it is makes no difference.
+#[test]
+fn what_is_remembered_of_a_session_that_is_over_counts_from_its_end() {
+    let remembered = |states: &[&str]| {
+        let changes = states.windows(2).map(|it| {
+            let [from, to] = it else { unreachable!("two") };
+            ("state.changed", json!({"from_state": from, "to_state": to}))
+        });
+        let start = ("session.started", json!({"summary_normal": "A request."}));
+        let end = ("session.completed", json!({"summary_normal": "Over."}));
+        let mut linter = Linter::new();
+        for (at, (name, mut event)) in [start].into_iter().chain(changes).chain([end]).enumerate() {
+            event["@context"] = json!("https://aaep-protocol.org/context/v1");
+            event["type"] = json!(format!("aaep:agent.{name}"));
+            event["event_id"] = json!(format!("evt_{at}"));
+            event["session_id"] = json!("sess_1");
+            event["timestamp"] = json!("2026-05-24T14:22:20Z");
+            event["producer"] = json!({"agent_id": "agent-1"});
+            event["sequence_number"] = json!(at);
+            judge_line(&mut linter, at as u64 + 1, event.to_string().as_bytes());
+        }
+        linter.memory()
+    };
+    let short = remembered(&["idle", "thinking"]);
+    assert_eq!(
+        short,
+        remembered(&["idle", "thinking", "deciding", "thinking"])
+    );
 }
 
 proptest! {
