@@ -1117,9 +1117,8 @@ fn records_that_lead_nowhere_are_told_with_what_is_there() {
         ("/a/c~0~1/d", r#"at "/a/c~0~1/d" is a plain value"#),
     ] {
         let how = mapping(&format!("records = '{pointer}'"));
-        let report = judged_as(put.as_bytes(), &how).expect("a report");
-        let damage = report.damage.expect(pointer);
-        assert!(damage.message.contains(what), "{damage:?}");
+        let why = judged_as(put.as_bytes(), &how).expect_err(pointer);
+        assert!(why.contains(what), "{why}");
     }
 }
 
@@ -1217,10 +1216,14 @@ fn the_replies_of_another_file_are_read_as_they_stand_or_by_the_mapping() {
         format!("[{}]", replies.join(",\n")),
         mapped(&replies),
         format!("[{}]", mapped(&replies).trim_end()),
+        sse(&[mapped(&replies).trim_end()]),
     ] {
         let found = read(&put).expect("it holds messages");
         assert_eq!(said(&found), said(&plain), "{put}");
     }
+    // Of a value that goes on where no more of the file is looked at, the mapping is tried.
+    let long = mapped(&replies).replacen('{', &format!("{{\"x\":\"{}\",", "a".repeat(20_000)), 1);
+    assert_eq!(said(&read(&long).expect("it holds messages")), said(&plain));
     // Nothing was sent.
     assert!(read("").is_ok());
     let other = lines.replacen('{', "{\"n\":{", 1) + "}";

@@ -19,6 +19,12 @@ use super::{Envelope, TELLING};
 pub struct NoMessage(String);
 
 impl NoMessage {
+    /// What to say where reading ended so before anything was read, if that is all there is to say.
+    pub fn ended(damage: &str) -> Option<Self> {
+        let is_pointer = damage.starts_with("the pointer");
+        is_pointer.then(|| Self(format!("; {damage}")))
+    }
+
     /// What to say of a file that begins like this, and what was wrong with the first thing in it, on which line.
     pub fn of(start: &[u8], first_fault: Option<(u64, &str)>) -> Self {
         // What a mapping says of the file counts more than how the file looks.
@@ -264,7 +270,7 @@ fn holds_row(value: &Value) -> bool {
         let mut names = names.iter();
         names.any(|name| parts.iter().any(|part| name.ends_with(part)))
     };
-    let is_row = has(&["id"]) && has(&["status", "state", "decision"]);
+    let is_row = has(&["id"]) && has(&["status", "state", "outcome", "decision"]);
     let mut inner = members.values().filter_map(Value::as_array);
     is_row && has(&DECIDED) || inner.any(|items| items.first().is_some_and(holds_row))
 }

@@ -274,7 +274,7 @@ impl<'a> Opened<'a> {
     ///
     /// # Errors
     ///
-    /// Its values are read one by one, and neither way there is a message in its beginning.
+    /// Neither way there is a message in its beginning.
     pub fn of_replies(input: impl BufRead + Send + 'a, how: &How) -> Result<Self, NoMessage> {
         let (start, rest) = Self::begin(input);
         let mapping = how.mapping.clone().map(Mapping::of_any_envelope);
@@ -282,19 +282,21 @@ impl<'a> Opened<'a> {
             from: None,
             mapping,
         };
-        let how = [How::default(), mapped].into_iter();
-        let mut first_fault = None;
-        for how in how {
-            match first_message(&start, &how) {
-                Ok(()) => return Ok(Self::begun(start, rest, &how)),
-                Err(fault) => first_fault = fault.or(first_fault),
+        let plain = How::default();
+        let fault = match (
+            first_message(&start, &plain),
+            first_message(&start, &mapped),
+        ) {
+            (Ok(true), _) => return Ok(Self::begun(start, rest, &plain)),
+            (_, Ok(_)) => return Ok(Self::begun(start, rest, &mapped)),
+            // Among the lines of a log there may be others.
+            _ if mapped.mapping.is_none() && !is_by_value(detect::envelope(&start)) => {
+                return Ok(Self::begun(start, rest, &plain));
             }
-        }
-        let fault = first_fault.as_ref();
-        Err(NoMessage::of(
-            &start,
-            fault.map(|(line, why)| (*line, &**why)),
-        ))
+            (plain, Err(mapped)) => mapped.or(plain.err().flatten()),
+        };
+        let fault = fault.as_ref().map(|(line, why)| (*line, &**why));
+        Err(NoMessage::of(&start, fault))
     }
 
     /// The beginning of a file, and what follows.
@@ -407,27 +409,37 @@ fn within(start: &[u8], how: &How) -> Vec<u8> {
     text
 }
 
-/// Whether a message is in what a file begins with, or nothing is, or that does not show it.
+/// Whether each value of such an envelope should hold a message.
+fn is_by_value(envelope: Envelope) -> bool {
+    [Envelope::Jsonl, Envelope::Json, Envelope::CloudEvents].contains(&envelope)
+}
+
+/// Whether a message is in what a file begins with, or it cannot be told: nothing is there, or no value that is whole.
 ///
 /// # Errors
 ///
 /// None is: what is wrong with the first value, and on which line it stands, if there is more to say than that.
-fn first_message(start: &[u8], how: &How) -> Result<(), Option<(u64, String)>> {
+fn first_message(start: &[u8], how: &How) -> Result<bool, Option<(u64, String)>> {
     let (envelope, _) = envelope_and_framing(start, how);
-    let is_by_value = [Envelope::Jsonl, Envelope::Json, Envelope::CloudEvents].contains(&envelope);
-    if !is_by_value || start.trim_ascii().is_empty() {
-        return Ok(());
+    if envelope == Envelope::Har {
+        return Ok(true);
     }
     let mut messages = Opened::begun(start.to_vec(), io::empty(), how).into_records();
-    let mut fault = None;
-    loop {
-        match messages.next_line() {
-            Ok(Some(Line::Whole { bytes, .. })) if may_be_ours(bytes) => return Ok(()),
-            Ok(Some(Line::Without { number, why, .. })) => fault = fault.or(Some((number, why))),
-            Ok(Some(Line::Whole { .. } | Line::TooLong { .. })) => {}
-            Ok(None) | Err(_) => return Err(fault),
+    let (mut is_whole, mut fault) = (false, None);
+    while let Ok(Some(line)) = messages.next_line() {
+        match line {
+            Line::Whole { bytes, .. } if may_be_ours(bytes) => return Ok(true),
+            Line::Whole { bytes, ended, .. } => {
+                is_whole |= !bytes.trim_ascii().is_empty() && (ended || start.len() < TELLING);
+            }
+            Line::Without { number, why, .. } => {
+                is_whole = true;
+                fault = fault.or(Some((number, why)));
+            }
+            Line::TooLong { .. } => {}
         }
     }
+    if is_whole { Err(fault) } else { Ok(false) }
 }
 
 /// Whether a file that begins like this is read line by line, so that it can be judged while it grows; else what it is.

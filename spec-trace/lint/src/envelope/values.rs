@@ -130,8 +130,9 @@ impl<R: BufRead> Placed<R> {
     }
 }
 
-/// So many names of members are told.
+/// So many names of members are told, and so many characters of each.
 const TOLD: usize = 8;
+const LONGEST_TOLD: usize = 64;
 
 /// The way to the array whose items are meant, and how far it led.
 #[derive(Debug, Default)]
@@ -172,7 +173,7 @@ impl Way {
     fn meet(&mut self, steps: usize, name: &str) {
         let has_room = self.is_told && self.members.len() < TOLD;
         if steps == self.steps && has_room && !self.members.iter().any(|it| it == name) {
-            self.members.push(name.to_owned());
+            self.members.push(name.chars().take(LONGEST_TOLD).collect());
         }
     }
 
