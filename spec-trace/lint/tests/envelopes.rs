@@ -1075,7 +1075,7 @@ fn records_may_stand_behind_items_and_in_several_documents() {
             format!(r#"[{{"type":"header"}},[7],{{"data":[{all}]}}]"#),
             "/2/data",
         ),
-        (format!(r#"[[{all}],[1]]"#), "/0"),
+        (format!("[[{all}],[1]]"), "/0"),
         (format!(r#"{{"a":[0,{{"b":[{all}]}}]}}"#), "/a/1/b"),
         (format!("{{\"a\":[{some}]}}\n{{\"a\":[{rest}]}}\n"), "/a"),
     ] {
