@@ -794,6 +794,19 @@ fn a_finding_on_a_reply_of_a_second_file_names_that_file() {
         .map(|it| &it["file"])
         .collect();
     assert_eq!(files, [&Value::Null, &json!(text(&b))]);
+    // Where no message is in it, it is no recording, and nobody is accused of that.
+    fs::write(&b, "{\"x\":{\"type\":\"confirmation.reply\"}}\n").expect("a file");
+    for (more, what) in [
+        (&[][..], "say --message /x"),
+        (&["--message", "/a"], "\"/a\""),
+    ] {
+        lint(&[text(&a), "--replies-from", text(&b)])
+            .args(more)
+            .assert()
+            .code(2)
+            .stderr(contains(format!("cannot read {}", text(&b))))
+            .stderr(contains(what));
+    }
 }
 
 #[test]

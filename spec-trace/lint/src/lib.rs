@@ -155,6 +155,10 @@ pub fn judge_numbered(
     if !seen && report.records > 0 {
         return Err(no_message(&start, &report, places.as_ref()));
     }
+    let damage = report.damage.as_ref().filter(|_| report.records == 0);
+    if let Some(nowhere) = damage.and_then(|it| NoMessage::ended(&it.message)) {
+        return Err(nowhere);
+    }
     if !seen {
         tell_that_nothing_was_in_it(&start, &mut report);
     }

@@ -43,6 +43,8 @@ pub enum Record<'a> {
     Event(Event<'a>),
     /// A `confirmation.reply` or a `clarification.reply`.
     Reply(Reply<'a>),
+    /// What was sent in and is no JSON, and has no token: whether it is a reply does not show, and it has no effect.
+    NoJson(Reply<'a>),
     /// A message of a type that the protocol does not have. An extension may grant a longer timeout (AAEP-6.4.2-2), so it
     /// leaves open when the questions before it run out: those of the session that it names, or all.
     Foreign {
@@ -78,7 +80,11 @@ impl<'a> Record<'a> {
         match self {
             Self::Event(event) => Some(event.session),
             Self::Foreign { session, .. } => *session,
-            Self::Reply(_) | Self::Unread { .. } | Self::Head { .. } | Self::NotJudged => None,
+            Self::Reply(_)
+            | Self::NoJson(_)
+            | Self::Unread { .. }
+            | Self::Head { .. }
+            | Self::NotJudged => None,
         }
     }
 }
@@ -475,8 +481,12 @@ fn without_type<'a>(message: &Index<'a>, wrapper: &Wrapper<'a>) -> Result<Record
     let what = match wrapper.direction {
         Direction::In => {
             let text = message.get("_raw").and_then(Value::as_str);
-            let reply = text.and_then(|text| reply::read_broken(text, wrapper.place, wrapper.sent));
-            return Ok(reply.map_or(Record::NotJudged, Record::Reply));
+            let reply = text.map(|text| reply::read_broken(text, wrapper.place, wrapper.sent));
+            return Ok(match reply {
+                None => Record::NotJudged,
+                Some(reply) if reply.token.is_some() => Record::Reply(reply),
+                Some(reply) => Record::NoJson(reply),
+            });
         }
         Direction::Untold if raw => return Ok(Record::NotJudged),
         Direction::Out if raw => "the producer sent a message that is not JSON",

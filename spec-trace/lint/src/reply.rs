@@ -164,19 +164,21 @@ pub fn read<'a>(message: Object<'a>, place: Here<'a>, sent: Sent<'_>) -> Reply<'
 }
 
 /// Reads a message that is no JSON: a reply, if a token stands somewhere in it.
-pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Option<Reply<'a>> {
-    let from = text.find("rpl_")?;
-    let random = &text[from + "rpl_".len()..];
-    let end = random.find(|it: char| !it.is_ascii_alphanumeric());
-    let length = "rpl_".len() + end.unwrap_or(random.len());
-    Some(Reply {
+pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Reply<'a> {
+    let token = text.find("rpl_").map(|from| {
+        let random = &text[from + "rpl_".len()..];
+        let end = random.find(|it: char| !it.is_ascii_alphanumeric());
+        let length = "rpl_".len() + end.unwrap_or(random.len());
+        &text[from..from + length]
+    });
+    Reply {
         place,
         received: sent.received,
         sender: sent.sender,
         http_status: sent.http_status,
         answer: sent.http_body.map(all_text).unwrap_or_default(),
         body: sent.http_body.map(shape),
-        token: Some(&text[from..from + length]),
+        token,
         asks: !text.contains(Answer::Plain(Decision::Reject).word()),
         at_fault: None,
         timestamp: None,
@@ -184,7 +186,7 @@ pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Option
         breaks: vec![NOT_JSON],
         decision: None,
         modifies: false,
-    })
+    }
 }
 
 /// The clause that a reply breaks which is no JSON.

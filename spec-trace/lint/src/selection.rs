@@ -46,7 +46,7 @@ impl Selection {
     pub fn reaches(&self, record: &Record) -> bool {
         let sent = match record {
             Record::Event(event) => event.sent.or(event.received),
-            Record::Reply(reply) => reply.received,
+            Record::Reply(reply) | Record::NoJson(reply) => reply.received,
             Record::Foreign { .. }
             | Record::Unread { .. }
             | Record::Head { .. }

@@ -126,6 +126,10 @@ impl Linter {
         match record {
             Record::Event(event) => self.event(event),
             Record::Reply(reply) => self.reply(reply),
+            Record::NoJson(reply) => {
+                self.records += 1;
+                self.shared.judge_answer_to_no_json(reply);
+            }
             Record::Foreign {
                 session,
                 numbered,

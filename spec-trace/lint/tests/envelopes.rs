@@ -6,9 +6,11 @@ use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
+use countersign_lint::lines::Line;
 use countersign_lint::report::{LintReport, Verdict};
 use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
+use countersign_lint::time::Timestamp;
 use countersign_lint::{judge_opened, lint};
 use serde_json::{Value, json};
 
@@ -1059,6 +1061,176 @@ fn the_values_of_an_array_within_a_document_are_meant_by_records() {
     assert_eq!(said(&found), said(&plain), "{:?}", found.violations);
 }
 
+/// A way through arrays leads there, too, and into each document there is; one without such an array is told.
+#[test]
+fn records_may_stand_behind_items_and_in_several_documents() {
+    let text = invalid(UNASKED);
+    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+    let lines: Vec<&str> = text.lines().collect();
+    let all = lines.join(",");
+    let (some, rest) = lines.split_at(2);
+    let (some, rest) = (some.join(","), rest.join(","));
+    for (put, pointer) in [
+        (
+            format!(r#"[{{"type":"header"}},[7],{{"data":[{all}]}}]"#),
+            "/2/data",
+        ),
+        (format!("[[{all}],[1]]"), "/0"),
+        (format!(r#"{{"a":[0,{{"b":[{all}]}}]}}"#), "/a/1/b"),
+        (format!("{{\"a\":[{some}]}}\n{{\"a\":[{rest}]}}\n"), "/a"),
+    ] {
+        let how = mapping(&format!("records = '{pointer}'"));
+        let found = judged_as(put.as_bytes(), &how).expect("it holds messages");
+        assert_eq!(
+            said(&found),
+            said(&plain),
+            "{pointer}: {:?}",
+            found.violations
+        );
+        assert_eq!(found.not_judged.len(), plain.not_judged.len());
+    }
+    let put = format!("{{\"a\":[{some}]}}\n{{\"b\":1}}\n{{\"a\":[{rest}]}}\n");
+    let found = judged_as(put.as_bytes(), &mapping("records = '/a'")).expect("it holds messages");
+    assert_eq!(said(&found), said(&plain));
+    let mut reasons = found.not_judged.iter().map(|it| &it.reason);
+    let why = "leads to no array in 1 of 3 documents, first in that on line 2";
+    assert!(reasons.any(|it| it.contains(why)), "{:?}", found.not_judged);
+}
+
+/// A pointer that leads to no array is named, and what stands where it ends.
+#[test]
+fn records_that_lead_nowhere_are_told_with_what_is_there() {
+    let put = r#"{"a":{"b":[{"x":1}],"c~/":{"d":1}},"e":[[1],"f"]}"#;
+    for (pointer, what) in [
+        (
+            "/x",
+            r#""/x" of `records` leads to no array: the document is an object with "a", "e""#,
+        ),
+        ("/a/x", r#"at "/a" is an object with "b", "c~/""#),
+        ("/a/c~0~1/x", r#"at "/a/c~0~1" is an object with "d""#),
+        ("/a", r#"at "/a" is an object"#),
+        (
+            "/a/b/x",
+            r#"at "/a/b" is an array, whose items are 0, 1 and so on"#,
+        ),
+        ("/e/1", r#"at "/e/1" is a string"#),
+        ("/a/c~0~1/d", r#"at "/a/c~0~1/d" is a plain value"#),
+    ] {
+        let how = mapping(&format!("records = '{pointer}'"));
+        let why = judged_as(put.as_bytes(), &how).expect_err(pointer);
+        assert!(why.contains(what), "{why}");
+    }
+}
+
+/// A time that rows may have is taken; one without an offset, or that is none, is named once and left out, and nobody is accused of it.
+#[test]
+fn a_time_that_cannot_be_taken_is_left_out_and_named() {
+    let text = invalid(UNASKED);
+    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+    let how = mapping("message = '/m'\ntime = '/t'");
+    for (time, why) in [
+        (json!("2026-05-24 14:22:20.339"), Some("has no offset")),
+        (json!("2026-05-24T14:22:20"), Some("has no offset")),
+        (json!("24/May/2026"), Some("is no time that can be read")),
+        (json!(1e300), Some("is no time that can be read")),
+        (json!("2026-05-24 14:22:20.339+00"), None),
+        (json!("2026-05-24 14:22:20 UTC"), None),
+        (json!(1_779_632_540.25), None),
+        (json!(null), None),
+    ] {
+        let line = |line: &str| {
+            let message: Value = serde_json::from_str(line).expect("JSON");
+            json!({"t": time, "m": message}).to_string() + "\n"
+        };
+        let put: String = text.lines().map(line).collect();
+        let found = judged_as(put.as_bytes(), &how).expect("it holds messages");
+        assert_eq!(said(&found), said(&plain), "{time}: {:?}", found.violations);
+        let told = found
+            .not_judged
+            .iter()
+            .filter(|it| it.clause == "AAEP-EV-1");
+        let told: Vec<_> = told.map(|it| &*it.reason).collect();
+        assert_eq!(told.len(), usize::from(why.is_some()), "{time}: {told:?}");
+        if let (Some(why), [told]) = (why, &*told) {
+            let count = format!("({} of them)", text.lines().count());
+            for part in [why, "the time at \"/t\" on line 1", &count] {
+                assert!(told.contains(part), "{told}");
+            }
+        }
+    }
+}
+
+/// Where a time is written in another form, it is the same time: a reply of another file comes where that says.
+#[test]
+fn a_time_in_another_form_is_the_same_time() {
+    let put = |time: &str| format!("{{\"t\":{time},\"m\":{{\"type\":\"aaep:agent.x\"}}}}\n");
+    let how = mapping("message = '/m'\ntime = '/t'");
+    for time in [
+        "\"2026-05-24 16:22:20.250+02\"",
+        "\"2026-05-24T14:22:20.25Z\"",
+        "1779632540.25",
+        "1779632540250",
+    ] {
+        let put = put(time);
+        let mut records = Opened::new(put.as_bytes(), &how).into_records();
+        let Ok(Some(Line::Whole { bytes, .. })) = records.next_line() else {
+            panic!("{time}: a record is read");
+        };
+        let record: Value = serde_json::from_slice(bytes).expect("JSON");
+        let at = record["at"].as_str().expect("a time");
+        let read = Timestamp::parse(at).expect(at);
+        assert_eq!(Some(read), Timestamp::parse("2026-05-24T14:22:20.25Z"));
+    }
+}
+
+/// The mapping of a stream holds of the file of its replies where no message stands in that as it is; a file in which none is is refused.
+#[test]
+fn the_replies_of_another_file_are_read_as_they_stand_or_by_the_mapping() {
+    let text = invalid("AAEP-6.3.4-4_reply-decided-at-the-deadline.jsonl");
+    let (replies, events): (Vec<_>, Vec<_>) =
+        text.lines().partition(|line| line.contains(".reply\""));
+    assert_eq!(replies.len(), 1);
+    let mapped = |lines: &[&str]| {
+        let lines = lines.iter().map(|line| format!("{{\"m\":{line}}}\n"));
+        lines.collect::<String>()
+    };
+    let plain = joined(&events.join("\n"), &replies.join("\n"));
+    assert_eq!(plain.violations.len(), 1);
+    let how = mapping("from = 'jsonl'\nmessage = '/m'");
+    let events = mapped(&events);
+    let read = |replies: &str| {
+        let opened = Opened::new(events.as_bytes(), &how);
+        let replies = Opened::of_replies(replies.as_bytes(), &how).map_err(|it| it.to_string())?;
+        let selection = Selection::default();
+        judge_opened(
+            opened.joined(replies),
+            ("a", "b"),
+            Settings::default(),
+            &selection,
+        )
+        .map_err(|it| it.to_string())
+    };
+    let lines = replies.join("\n");
+    for put in [
+        lines.clone(),
+        format!("[{}]", replies.join(",\n")),
+        mapped(&replies),
+        format!("[{}]", mapped(&replies).trim_end()),
+        sse(&[mapped(&replies).trim_end()]),
+    ] {
+        let found = read(&put).expect("it holds messages");
+        assert_eq!(said(&found), said(&plain), "{put}");
+    }
+    // Of a value that goes on where no more of the file is looked at, the mapping is tried.
+    let long = mapped(&replies).replacen('{', &format!("{{\"x\":\"{}\",", "a".repeat(20_000)), 1);
+    assert_eq!(said(&read(&long).expect("it holds messages")), said(&plain));
+    // Nothing was sent.
+    assert!(read("").is_ok());
+    let other = lines.replacen('{', "{\"n\":{", 1) + "}";
+    let why = read(&other).expect_err("no message is in it");
+    assert!(why.contains("the pointer \"/m\" leads nowhere"), "{why}");
+}
+
 /// The word that stands in the way is named, not the pointer that was given.
 #[test]
 fn a_direction_that_is_none_is_named_where_it_hides_every_message() {
@@ -1134,6 +1306,18 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
             "--protocol mcp-aql or pending-action",
         ),
         (
+            "[{\"id\":7,\"status\":\"executed\",\"decided_at\":null}]",
+            "rows of a table of pending actions: say --protocol pending-action and --mapping FILE, with a table [row]",
+        ),
+        (
+            "{\"rows\":[{\"actionId\":\"a\",\"state\":\"open\",\"expiresAt\":1}]}",
+            "rows of a table of pending actions",
+        ),
+        (
+            "{\"id\":7,\"status\":\"ok\",\"text\":\"a\"}",
+            "JSON of another kind",
+        ),
+        (
             "{\"type\":\"module\",\"name\":\"aaep:\"}",
             "JSON of another kind",
         ),
@@ -1144,7 +1328,9 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
     ] {
         let why = judged_as(text.as_bytes(), &How::default()).expect_err(text);
         assert!(why.contains(what), "{text}: {why}");
-        let is_advised = what.contains("--message") || what.contains("--protocol");
+        let is_advised = ["--message", "--protocol", "rows"]
+            .iter()
+            .any(|it| what.contains(it));
         assert_eq!(why.contains("Say --from"), !is_advised, "{why}");
     }
     // One message, even a torn one at the beginning, makes the rest findings.

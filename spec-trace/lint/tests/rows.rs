@@ -175,6 +175,34 @@ fn rows_may_stand_in_a_document() {
     );
 }
 
+/// An export that puts its table behind other things: the way leads through items, and one that leads nowhere is an input error.
+#[test]
+fn rows_may_stand_behind_the_items_of_an_array() {
+    let rows = read("invalid", "PA-5_denied-and-ran");
+    let rows = rows.trim().replace('\n', ",");
+    let text = format!(
+        r#"[{{"type":"header"}},{{"type":"database"}},{{"type":"table","data":[{rows}]}}]"#
+    );
+    let with = |pointer: &str| {
+        let mapping = format!("records = \"{pointer}\"\n{}", mapping());
+        judged(&text, &mapping, &Selection::default())
+    };
+    let report = with("/2/data").expect("it holds rows");
+    assert_eq!((report.records, report.violations[0].clause), (6, "PA-5"));
+    for (pointer, what) in [
+        ("/data", "the document is an array"),
+        ("/2/rows", "at \"/2\" is an object with \"type\", \"data\""),
+        ("/3/data", "the document is an array"),
+    ] {
+        let why = with(pointer).expect_err("it leads nowhere");
+        assert!(
+            why.contains(&format!("{pointer:?} of `records` leads to no array")),
+            "{why}"
+        );
+        assert!(why.contains(what), "{why}");
+    }
+}
+
 /// Whatever is taken out of a row, nobody is accused of more: a column, or one that is null in another way of writing it.
 #[test]
 fn what_a_row_leaves_out_accuses_nobody() {

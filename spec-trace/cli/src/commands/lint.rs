@@ -280,12 +280,11 @@ fn judge(
         file: source.name(),
         error,
     };
-    let open = |source: &Source, how: &How| {
+    let open = |source: &Source| {
         let stream = source.open(meter);
-        let stream = stream.map_err(|error| unreadable(source, error.to_string()))?;
-        Ok(Opened::new(stream, how))
+        stream.map_err(|error| unreadable(source, error.to_string()))
     };
-    let mut opened = open(source, how)?;
+    let mut opened = Opened::new(open(source)?, how);
     let columns = how.mapping.as_ref().and_then(Mapping::row);
     let protocol = match columns {
         Some(_) => Recorded::PendingAction,
@@ -328,8 +327,8 @@ fn judge(
         replies_recorded: args.replies == Replies::All,
     };
     if let Some(replies) = replies {
-        // What is said of the format is said of the stream.
-        opened = opened.joined(open(replies, &How::default())?);
+        let of_replies = Opened::of_replies(open(replies)?, how);
+        opened = opened.joined(of_replies.map_err(|error| unreadable(replies, error.to_string()))?);
     }
     let names = (
         &*source.name(),

@@ -19,6 +19,12 @@ use super::{Envelope, TELLING};
 pub struct NoMessage(String);
 
 impl NoMessage {
+    /// What to say where reading ended so before anything was read, if that is all there is to say.
+    pub fn ended(damage: &str) -> Option<Self> {
+        let is_pointer = damage.starts_with("the pointer");
+        is_pointer.then(|| Self(format!("; {damage}")))
+    }
+
     /// What to say of a file that begins like this, and what was wrong with the first thing in it, on which line.
     pub fn of(start: &[u8], first_fault: Option<(u64, &str)>) -> Self {
         // What a mapping says of the file counts more than how the file looks.
@@ -242,9 +248,46 @@ fn json_like(value: &Value) -> Option<Likeness> {
             })
         }
         Some(_) | None if is_rpc => Some(JSON_RPC.into()),
+        None if holds_row(value) => Some(Likeness {
+            what: "rows of a table of pending actions".to_owned(),
+            advice: Some(ROWS.to_owned()),
+        }),
         Some(_) | None => value.is_object().then(|| "JSON of another kind".into()),
     }
 }
+
+const ROWS: &str = "say --protocol pending-action and --mapping FILE, with a table [row] in it that names the columns (spec-trace/docs/TRANSCRIPTS.md)";
+
+/// Whether the value has the columns of a row of pending actions: an id, what has become of it, and something of the decision. Or it is a
+/// document with an array of such values.
+fn holds_row(value: &Value) -> bool {
+    let Some(members) = value.as_object() else {
+        return false;
+    };
+    let names = members.keys();
+    let names: Vec<_> = names.map(|it| it.to_lowercase().replace('_', "")).collect();
+    let has = |parts: &[&str]| {
+        let mut names = names.iter();
+        names.any(|name| parts.iter().any(|part| name.ends_with(part)))
+    };
+    let is_row = has(&["id"]) && has(&["status", "state", "outcome", "decision"]);
+    let mut inner = members.values().filter_map(Value::as_array);
+    is_row && has(&DECIDED) || inner.any(|items| items.first().is_some_and(holds_row))
+}
+
+/// How the names of columns end that a row has which waits for a decision.
+const DECIDED: [&str; 10] = [
+    "decision",
+    "decidedat",
+    "decidedby",
+    "approvedat",
+    "approvedby",
+    "resolvedat",
+    "resolvedby",
+    "executedat",
+    "expiresat",
+    "decider",
+];
 
 /// A step on the way to a message: into a member, to one of the elements, or into the JSON that a string holds.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use super::values::part;
 use super::{Envelope, Frames, Message, strings};
 use crate::lines::LONGEST_LINE;
 use crate::report::NotJudged;
-use crate::rows::{Cell, Columns};
+use crate::rows::{Cell, Columns, Moment};
+use crate::time::Timestamp;
 
 /// The types of replies.
 const REPLIES: [&str; 2] = ["confirmation.reply", "clarification.reply"];
@@ -24,7 +25,7 @@ const REPLIES: [&str; 2] = ["confirmation.reply", "clarification.reply"];
 pub struct Mapping {
     /// The envelope that the values come in; told by the content where it is absent.
     from: Option<String>,
-    /// The array that holds the values; only names lead to it.
+    /// The array that holds the values, in each of the documents; no string is gone into.
     records: Option<Pointer>,
     /// The message.
     message: Pointer,
@@ -82,6 +83,12 @@ impl Pointer {
     /// It as it is written.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// A pointer of these steps as it is written.
+    pub(super) fn written(steps: &[String]) -> String {
+        let step = |step: &String| format!("/{}", step.replace('~', "~0").replace('/', "~1"));
+        steps.iter().map(step).collect()
     }
 
     /// What stands there in a row.
@@ -189,9 +196,20 @@ impl Mapping {
         self.records.as_ref().map_or(&[], |records| &records.steps)
     }
 
-    /// Puts the message in the place of the value that holds it; `room` is memory for it. Yields whether it was a text with a line feed at
-    /// its end.
-    fn apply(&self, message: &mut Message, room: &mut Vec<u8>) -> Result<bool, String> {
+    /// The same without what it says of the envelope.
+    pub(super) fn of_any_envelope(mut self) -> Self {
+        self.from = None;
+        self
+    }
+
+    /// Puts the message in the place of the value that holds it; `room` is memory for it, and `untimed` is told of a time that cannot be
+    /// taken. Yields whether it was a text with a line feed at its end.
+    fn apply(
+        &self,
+        message: &mut Message,
+        room: &mut Vec<u8>,
+        untimed: &mut Untimed,
+    ) -> Result<bool, String> {
         let value = &*message.bytes;
         let mut is_ended = false;
         let found = find_noting(Cow::Borrowed(value), &self.message.steps, &mut is_ended)?;
@@ -216,7 +234,8 @@ impl Mapping {
             let found = find(Cow::Borrowed(value), &pointer.steps)?;
             Ok(found.map(|(found, _)| String::from_utf8_lossy(&found).into_owned()))
         };
-        let time = text(&self.time)?.map(|time| rfc3339(&time)).transpose()?;
+        let time = text(&self.time)?;
+        let time = time.and_then(|time| untimed.taken(time, message.line));
         let status = text(&self.status)?.filter(|it| it.parse::<u64>().is_ok());
         let direction = text(&self.direction)?
             .map(|word| self.meant(&word))
@@ -312,22 +331,78 @@ fn is_ours(value: &[u8]) -> bool {
     is_there("type") && is_there("session_id") || is_there("reply_token") || is_there("dir")
 }
 
-/// A time as RFC 3339: one that is written so, or a number of seconds, milliseconds, micro- or nanoseconds, by its size.
-fn rfc3339(time: &str) -> Result<String, String> {
-    let Ok(number) = time.parse::<f64>() else {
-        return Ok(time.to_owned());
+/// A time as RFC 3339: one that rows may have, with its zone, or a number of seconds, milliseconds, micro- or nanoseconds, by its size.
+///
+/// # Errors
+///
+/// What is missing for that.
+fn rfc3339(time: String) -> Result<String, (String, &'static str)> {
+    if Timestamp::parse(&time).is_some() {
+        return Ok(time);
+    }
+    let moment = match (time.parse::<f64>(), Moment::parse(&time)) {
+        (Ok(number), _) => {
+            let seconds = match number.abs() {
+                it if it < 1e11 => number,
+                it if it < 1e14 => number / 1e3,
+                it if it < 1e17 => number / 1e6,
+                _ => number / 1e9,
+            };
+            let moment = jiff::SignedDuration::try_from_secs_f64(seconds);
+            let moment = moment.and_then(jiff::Timestamp::from_duration).ok();
+            moment.map(|moment| format!("{moment:.6}"))
+        }
+        (Err(_), None) => None,
+        (Err(_), Some(moment)) => {
+            let Some(moment) = moment.microseconds() else {
+                return Err((
+                    time,
+                    "has no offset, so that it cannot be compared with those of events",
+                ));
+            };
+            let digits = Timestamp::fractional_digits(&time).min(6);
+            let moment = jiff::Timestamp::from_microsecond(moment).ok();
+            moment.map(|moment| format!("{moment:.digits$}"))
+        }
     };
-    let seconds = match number.abs() {
-        it if it < 1e11 => number,
-        it if it < 1e14 => number / 1e3,
-        it if it < 1e17 => number / 1e6,
-        _ => number / 1e9,
-    };
-    let moment = jiff::SignedDuration::try_from_secs_f64(seconds)
-        .and_then(jiff::Timestamp::from_duration)
-        .map_err(|_| format!("{time} is no time"))?;
-    Ok(format!("{moment:.6}"))
+    moment.ok_or((time, "is no time that can be read"))
 }
+
+/// The times that cannot be taken: the values go on without them.
+#[derive(Debug, Default)]
+struct Untimed {
+    /// What the first of them is, on which line, and what is wrong with it.
+    first: Option<(String, u64, &'static str)>,
+    count: u64,
+}
+
+impl Untimed {
+    /// The time as RFC 3339, if that can be told.
+    fn taken(&mut self, time: String, line: u64) -> Option<String> {
+        rfc3339(time)
+            .map_err(|(time, why)| {
+                self.first.get_or_insert((time, line, why));
+                self.count += 1;
+            })
+            .ok()
+    }
+
+    /// What to say of them.
+    fn told(&self, pointer: Option<&Pointer>) -> Option<NotJudged> {
+        let (first, line, why) = self.first.as_ref()?;
+        let first: String = first.chars().take(LONGEST_TOLD).collect();
+        let reason = format!(
+            "the time at {:?} on line {line}, {first:?}, {why}: such times are left out ({} of them), as if `time` led nowhere; \
+             RFC 3339 is read, the same with a blank for the T, and numbers of seconds, ms, µs or ns since 1970",
+            pointer.map(Pointer::text).unwrap_or_default(),
+            self.count
+        );
+        Some(NotJudged::unseen("AAEP-EV-1", reason))
+    }
+}
+
+/// So many characters of a time are told.
+const LONGEST_TOLD: usize = 64;
 
 /// The bytes of a value, and where they stand in the value that was gone into, if they do as they are.
 type Found<'v> = (Cow<'v, [u8]>, Option<usize>);
@@ -403,6 +478,7 @@ pub struct Mapped<F> {
     parts: [Option<Message>; 2],
     /// Memory that is used again.
     room: Vec<u8>,
+    untimed: Untimed,
 }
 
 impl<F: Frames> Mapped<F> {
@@ -412,6 +488,7 @@ impl<F: Frames> Mapped<F> {
             mapping,
             parts: [None, None],
             room: Vec::new(),
+            untimed: Untimed::default(),
         }
     }
 
@@ -449,7 +526,8 @@ impl<F: Frames> Frames for Mapped<F> {
             let stream = || part(&into.bytes, "stream").ok().flatten();
             let is_error = self.mapping.has_parts
                 && stream().is_some_and(|at| into.bytes[at] == *b"\"stderr\"");
-            let is_ended = match self.mapping.apply(into, &mut self.room) {
+            let applied = (self.mapping).apply(into, &mut self.room, &mut self.untimed);
+            let is_ended = match applied {
                 Ok(is_ended) => is_ended,
                 Err(why) => {
                     into.why = Some(why);
@@ -473,7 +551,9 @@ impl<F: Frames> Frames for Mapped<F> {
     }
 
     fn not_judged(&self) -> Vec<NotJudged> {
-        self.frames.not_judged()
+        let mut all = self.frames.not_judged();
+        all.extend(self.untimed.told(self.mapping.time.as_ref()));
+        all
     }
 }
 

@@ -264,15 +264,51 @@ impl<'a> Content<'a> {
 
 impl<'a> Opened<'a> {
     /// Tells the envelope of a file, unless it was said.
-    pub fn new(mut input: impl BufRead + Send + 'a, how: &How) -> Self {
+    pub fn new(input: impl BufRead + Send + 'a, how: &How) -> Self {
+        let (start, rest) = Self::begin(input);
+        Self::begun(start, rest, how)
+    }
+
+    /// The same of a file of replies to a stream that is read so. What stands in it as a message is read as it is; the mapping of the stream
+    /// holds of one in whose beginning there is none.
+    ///
+    /// # Errors
+    ///
+    /// Neither way there is a message in its beginning.
+    pub fn of_replies(input: impl BufRead + Send + 'a, how: &How) -> Result<Self, NoMessage> {
+        let (start, rest) = Self::begin(input);
+        let mapping = how.mapping.clone().map(Mapping::of_any_envelope);
+        let mapped = How {
+            from: None,
+            mapping,
+        };
+        let plain = How::default();
+        let fault = match (
+            first_message(&start, &plain),
+            first_message(&start, &mapped),
+        ) {
+            (Ok(true), _) => return Ok(Self::begun(start, rest, &plain)),
+            (_, Ok(_)) => return Ok(Self::begun(start, rest, &mapped)),
+            // Among the lines of a log there may be others.
+            _ if mapped.mapping.is_none() && !is_by_value(detect::envelope(&start)) => {
+                return Ok(Self::begun(start, rest, &plain));
+            }
+            (plain, Err(mapped)) => mapped.or(plain.err().flatten()),
+        };
+        let fault = fault.as_ref().map(|(line, why)| (*line, &**why));
+        Err(NoMessage::of(&start, fault))
+    }
+
+    /// The beginning of a file, and what follows.
+    fn begin(mut input: impl BufRead + Send + 'a) -> (Vec<u8>, Input<'a>) {
         let mut start = Vec::new();
         let read = input.by_ref().take(TELLING as u64).read_to_end(&mut start);
-        let rest: Box<dyn BufRead + Send + 'a> = match read {
+        let rest: Input<'a> = match read {
             Ok(_) => Box::new(input),
             // It is told when what came before it is judged.
             Err(error) => Box::new(io::BufReader::new(Failing(Some(error)))),
         };
-        Self::begun(start, rest, how)
+        (start, rest)
     }
 
     /// The same, where its beginning was read before: as much as there is, or tells the envelope.
@@ -373,6 +409,39 @@ fn within(start: &[u8], how: &How) -> Vec<u8> {
     text
 }
 
+/// Whether each value of such an envelope should hold a message.
+fn is_by_value(envelope: Envelope) -> bool {
+    [Envelope::Jsonl, Envelope::Json, Envelope::CloudEvents].contains(&envelope)
+}
+
+/// Whether a message is in what a file begins with, or it cannot be told: nothing is there, or no value that is whole.
+///
+/// # Errors
+///
+/// None is: what is wrong with the first value, and on which line it stands, if there is more to say than that.
+fn first_message(start: &[u8], how: &How) -> Result<bool, Option<(u64, String)>> {
+    let (envelope, _) = envelope_and_framing(start, how);
+    if envelope == Envelope::Har {
+        return Ok(true);
+    }
+    let mut messages = Opened::begun(start.to_vec(), io::empty(), how).into_records();
+    let (mut is_whole, mut fault) = (false, None);
+    while let Ok(Some(line)) = messages.next_line() {
+        match line {
+            Line::Whole { bytes, .. } if may_be_ours(bytes) => return Ok(true),
+            Line::Whole { bytes, ended, .. } => {
+                is_whole |= !bytes.trim_ascii().is_empty() && (ended || start.len() < TELLING);
+            }
+            Line::Without { number, why, .. } => {
+                is_whole = true;
+                fault = fault.or(Some((number, why)));
+            }
+            Line::TooLong { .. } => {}
+        }
+    }
+    if is_whole { Err(fault) } else { Ok(false) }
+}
+
 /// Whether a file that begins like this is read line by line, so that it can be judged while it grows; else what it is.
 ///
 /// # Errors
@@ -394,7 +463,7 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
     let records = given.map(Mapping::records).unwrap_or_default();
     let frames: Boxed<'a> = match framing {
         Envelope::Sse => Box::new(Sse::new(input)),
-        Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE)),
+        Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE).told()),
         Envelope::Har => Box::new(Units::new(Box::new(Har::new(input)))),
         Envelope::Cri => Box::new(Words::new(Logs::new(input))),
         Envelope::Jsonl | Envelope::Docker | Envelope::CloudEvents => {

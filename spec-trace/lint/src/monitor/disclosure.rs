@@ -82,7 +82,14 @@ impl Disclosure {
         session: Option<&str>,
         notes: &mut Notes,
     ) {
+        if let Some(body) = reply.body {
+            self.give(body, name(check));
+        }
         if reply.http_status.is_some_and(is_of_the_transport) {
+            // What stumbles over a text is answered so, too, where nobody catches that: the words count then, not the status.
+            if reply.http_status == Some(500) {
+                self.broken(reply, check, session, notes);
+            }
             return;
         }
         let name = name(check);
@@ -94,33 +101,18 @@ impl Disclosure {
             .or(unmatched)
             .map(str::to_owned)
             .or_else(|| at_fault(check, reply));
-        if let Some(body) = reply.body {
-            self.give(body, name);
-            if !may_be_told {
-                self.compare(reply, (name, body, reason.is_some()), session);
-            }
+        if let Some(body) = reply.body.filter(|_| !may_be_told) {
+            self.compare(reply, (name, body, reason.is_some()), session);
         }
         if let Some(word) = reason {
             let message = format!(
                 "the reply failed a check ({name}), and the answer tells its sender so: it says {word:?}"
             );
             let finding = Finding::new(&rules::TELLS_CHECK, reply.place, session, message);
-            match reply.body.filter(|_| self.telling.len() < KEPT) {
-                Some(body) => self.telling.push((body, finding)),
-                None => notes.add(finding),
-            }
+            self.tell(reply, finding, notes);
             return;
         }
-        if let Some(word) = says_broken(check, &reply.answer) {
-            let message = format!(
-                "what was sent is no JSON, and the answer tells its sender so: it says {word:?}; if it is a reply, that is the check it failed"
-            );
-            let finding = Finding::new(&rules::TELLS_BROKEN, reply.place, session, message);
-            match reply.body.filter(|_| self.telling.len() < KEPT) {
-                Some(body) => self.telling.push((body, finding)),
-                None => notes.add(finding),
-            }
-        }
+        self.broken(reply, check, session, notes);
         let Some(status) = reply.http_status else {
             return;
         };
@@ -139,6 +131,36 @@ impl Disclosure {
                 session,
                 message,
             ));
+        }
+    }
+
+    /// Judges the answer to what is no JSON, and may be no reply.
+    pub fn no_json(&mut self, reply: &Reply, notes: &mut Notes) {
+        let check = Check::Schema(NOT_JSON);
+        if let Some(body) = reply.body {
+            self.give(body, name(check));
+        }
+        if !reply.http_status.is_some_and(is_of_the_transport) || reply.http_status == Some(500) {
+            self.broken(reply, check, None, notes);
+        }
+    }
+
+    /// Tells of an answer that says of what is no JSON that it is none.
+    fn broken(&mut self, reply: &Reply, check: Check, session: Option<&str>, notes: &mut Notes) {
+        if let Some(word) = says_broken(check, &reply.answer) {
+            let message = format!(
+                "what was sent is no JSON, and the answer tells its sender so: it says {word:?}; if it is a reply, that is the check it failed"
+            );
+            let finding = Finding::new(&rules::TELLS_BROKEN, reply.place, session, message);
+            self.tell(reply, finding, notes);
+        }
+    }
+
+    /// Tells of an answer, once it shows that it is not given to all.
+    fn tell(&mut self, reply: &Reply, finding: Finding, notes: &mut Notes) {
+        match reply.body.filter(|_| self.telling.len() < KEPT) {
+            Some(body) => self.telling.push((body, finding)),
+            None => notes.add(finding),
         }
     }
 
@@ -266,11 +288,14 @@ fn unmatched(check: Check, answer: &str) -> Option<&'static str> {
 
 /// The word of an answer that says of a reply that is no JSON that it is none, if none gives another reason.
 fn says_broken(check: Check, answer: &str) -> Option<&'static str> {
-    let is_broken = check == Check::Schema(NOT_JSON);
+    if check != Check::Schema(NOT_JSON) {
+        return None;
+    }
+    let word = BROKEN.iter().copied().find(|word| answer.contains(word))?;
+    let rest = answer.replace(word, "");
     let others = REASONS.iter().chain(&[MANY_REASONS]);
     let mut others = others.flat_map(|words| words.iter());
-    let word = BROKEN.iter().copied().find(|word| answer.contains(word));
-    word.filter(|_| is_broken && !others.any(|word| answer.contains(word)))
+    (!others.any(|word| rest.contains(word))).then_some(word)
 }
 
 /// The check in words.
@@ -325,15 +350,48 @@ const SCHEMA: &[&str] = &[
     "additional propert",
     "unknown propert",
 ];
-/// That a reply is no JSON. A message that is none may be no reply at all, so that this is a warning.
+/// That a reply is no JSON, in words of one's own or those of the usual parsers, the longer ones first. A message that is none may be
+/// no reply at all, so that this is a warning.
 const BROKEN: &[&str] = &[
+    "json parse error: unrecognized token",
     "invalid json",
     "not json",
     "no json",
     "not valid json",
     "json syntax",
+    "json_invalid",
+    "jsondecodeerror",
+    "json decode error",
+    "in json at position",
+    "after json at position",
+    "unexpected end of json",
+    "as json",
+    "parse json",
+    "parsing json",
     "could not be parsed",
     "parse error",
+    "parse failed",
+    "parse.failed",
+    "syntax error",
+    "syntaxerror",
+    "unexpected token",
+    "unexpected character",
+    "unexpected end of input",
+    "unexpected end-of-input",
+    "unexpected eof",
+    "eof while parsing",
+    "invalid character",
+    "expecting value",
+    "expecting property name",
+    "expected value",
+    "delimiter: line",
+    "extra data",
+    "trailing characters",
+    "start of a value",
+    "malformed",
+    "bytepositioninline",
+    ": line 1 column",
+    " at line 1 column",
 ];
 const KIND: &[&str] = &[
     "wrong type",
@@ -439,6 +497,16 @@ mod tests {
                 false,
             ),
             (
+                Check::Schema(NOT_JSON),
+                "unexpected token, already used",
+                false,
+            ),
+            (
+                Check::Schema(NOT_JSON),
+                "the reply has an unexpected form",
+                false,
+            ),
+            (
                 Check::Schema(("AAEP-REPLY-1", "decision")),
                 "invalid json",
                 false,
@@ -447,6 +515,39 @@ mod tests {
         ] {
             let said = says_broken(check, answer).is_some();
             assert_eq!(said, tells, "{check:?}: {answer}");
+        }
+    }
+
+    /// AAEP-6.3.4-9: the words of the usual parsers say so, each by itself, and of no other check.
+    #[test]
+    fn the_words_of_a_parser_tell_that_a_reply_is_no_json() {
+        for answer in [
+            "unexpected token } in json at position 29",
+            "unexpected token '}', \"{\"type\":}\" is not valid json",
+            "unexpected token",
+            "malformed json",
+            "unexpected end of json input",
+            "expected double-quoted property name in json at position 29",
+            "expecting value: line 1 column 1",
+            "expecting ',' delimiter: line 1 column 30 (char 29)",
+            "extra data",
+            "json_invalid\nbody\njson decode error\nexpecting value",
+            "failed to parse json",
+            "failed to parse the request body as json: eof while parsing an object at line 1 column 29",
+            "invalid character '}' looking for beginning of object key string",
+            "unexpected character ('}' (code 125)): was expecting double-quote to start field name",
+            "json parse error: unrecognized token 'hello': was expecting (json string, number)",
+            "expected value at line 1 column 1",
+            "key must be a string at line 1 column 29",
+            "'h' is an invalid start of a value. linenumber: 0 | bytepositioninline: 0.",
+        ] {
+            assert!(
+                says_broken(Check::Schema(NOT_JSON), answer).is_some(),
+                "{answer}"
+            );
+            for other in [Check::Schema("AAEP-REPLY-1"), Check::Issued, Check::InTime] {
+                assert_eq!(says_broken(other, answer), None, "{answer}");
+            }
         }
     }
 

@@ -8,8 +8,9 @@ pub mod rules;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+pub(crate) use row::Moment;
 pub use row::{Cell, Columns};
-use row::{Effect, Moment, Row, State};
+use row::{Effect, Row, State};
 
 use crate::envelope::Opened;
 use crate::finding::Finding;

@@ -168,6 +168,11 @@ impl Moment {
         })
     }
 
+    /// Microseconds since 1970, where it says from which zone it is.
+    pub fn microseconds(self) -> Option<i64> {
+        self.has_zone.then_some(self.at)
+    }
+
     /// Whether it was certainly before the other.
     pub fn is_before(self, other: Self) -> bool {
         self.has_zone == other.has_zone

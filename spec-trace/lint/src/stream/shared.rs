@@ -246,9 +246,14 @@ impl Shared {
         }
     }
 
+    /// Judges what the sender of something that is no JSON was told, be it a reply or not.
+    pub(super) fn judge_answer_to_no_json(&mut self, reply: &Reply) {
+        self.disclosure.no_json(reply, &mut self.notes);
+    }
+
     /// Judges what only all answers together show.
     pub(super) fn judge_answers(&mut self) {
-        self.disclosure.finish(&mut self.recorded);
+        self.disclosure.finish(&mut self.notes);
     }
 
     /// What is missing behind this line may have stood there, but for a fault of this clause.

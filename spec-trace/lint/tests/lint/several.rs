@@ -403,6 +403,39 @@ fn a_uniform_refusal_is_no_fault() {
     }
 }
 
+/// AAEP-6.3.4-9: a parser's words for what is no JSON tell its sender so, whether a token can be read in it or not, and with the
+/// status of a handler that has failed; what a gateway answers, or all are told, does not.
+#[test]
+fn a_parsers_words_tell_that_a_reply_is_no_json() {
+    let said = |text: &str, status: u64, error: &str, late: &str| {
+        let answer = |body: &str| json!({"http_status": status, "http_body": {"error": body}});
+        let raw = changed(answer(error), json!({"message": {"_raw": text}}));
+        let report = told(answer(late), raw);
+        assert_eq!(places(&report.violations), [], "{text} {status} {error}");
+        places(&report.warnings).contains(&("AAEP-6.3.4-9", 5))
+    };
+    let words = "Expected double-quoted property name in JSON at position 29";
+    for text in [
+        r#"{"type":"confirmation.reply","#,
+        "hello",
+        r#"{"reply_token":"rpl_call1","#,
+    ] {
+        assert!(said(text, 500, words, "refused"), "{text}");
+        assert!(!said(text, 502, words, "refused"), "{text}");
+        assert!(!said(text, 500, "refused", "refused"), "{text}");
+        assert!(!said(text, 400, words, words), "{text}");
+    }
+    assert!(said("hello", 400, "Malformed JSON", "refused"));
+    // Where no other reply is in the record, it is told all the same.
+    let alone = json!({"message": {"_raw": "hello"}, "http_body": {"error": words}});
+    let report = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", json!({}))
+        .reply("call_1", "accept", json!({}), alone)
+        .ends();
+    assert!(places(&report.warnings).contains(&("AAEP-6.3.4-9", 4)));
+}
+
 /// A question of low risk about what can be undone, which lets its call run where nobody answers.
 fn low(default: &str) -> Stream {
     let question = json!({"risk_level": "low", "irreversible": false, "default_decision": default});
