@@ -361,6 +361,78 @@ fn open(text: &str) -> Vec<String> {
     open.map(|it| it.reason).collect()
 }
 
+/// AQL-1.2-2, AQL-6.4-1: a time may be written in each form of ISO 8601. One without an offset is no fault, and leaves open what rests
+/// on it.
+#[test]
+fn times_may_be_written_in_each_form_of_iso_8601() {
+    let written = |text: &str, at: &str, as_this: &str| {
+        let of = |member: &str| {
+            (
+                format!("\"{member}\":\"{at}\""),
+                format!("\"{member}\":{as_this}"),
+            )
+        };
+        let [(one, other), (third, fourth)] = ["timestamp", "expires_at"].map(of);
+        text.replacen(&one, &other, 1).replace(&third, &fourth)
+    };
+    let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+    let (issued, ends) = ("2026-05-24T14:22:20.000Z", "2026-05-24T14:27:20Z");
+    for at in [issued, ends] {
+        assert!(text.contains(&format!("\":\"{at}\"")), "{text}");
+    }
+    for (at, rest) in [(issued, "142220"), (ends, "142720")] {
+        let (hours, seconds) = (&rest[..4], &rest[4..]);
+        for form in [
+            format!("20260524T{rest}Z"),
+            format!("2026-05-24 14:{}:{seconds}+0000", &hours[2..]),
+            format!("2026-05-24T16:{}:{seconds},000+02", &hours[2..]),
+            format!("2026-05-24T14:{}Z", &hours[2..]),
+        ] {
+            let text = written(&text, at, &format!("\"{form}\""));
+            assert_eq!(open(&text), <[String; 0]>::default(), "{form}");
+        }
+        for form in [
+            "2026-05-24T14:22:20.123456",
+            "Sun, 24 May 2026 14:22:20 GMT",
+            "1779632540",
+        ] {
+            let open = open(&written(&text, at, &format!("\"{form}\"")));
+            assert!(
+                open.len() == 1 && open[0].contains(&format!("is {form:?} (1 such)")),
+                "{form} {open:?}"
+            );
+        }
+        for (form, said) in [
+            ("1779632540", "is 1779632540, and"),
+            ("null", "is null, and"),
+            ("\"soon\"", "is \"soon\", and"),
+        ] {
+            let report = lint(&written(&text, at, form), None).expect("it is a transcript");
+            let clause = if at == issued {
+                "AQL-6.4-1"
+            } else {
+                "AQL-1.2-2"
+            };
+            assert_eq!(
+                places(&report.violations),
+                [(clause, 6)],
+                "{form} {}",
+                words(&report)
+            );
+            assert!(
+                report.violations[0].message.contains(said),
+                "{}",
+                words(&report)
+            );
+        }
+    }
+    // A token that lives too long does so in each form, and an entry of another time is one.
+    let late = lint(&written(&text, ends, "\"20260524T143720,001Z\""), None).expect("a transcript");
+    assert_eq!(places(&late.violations), [("AQL-5.1-1", 6)]);
+    let other = lint(&written(&text, issued, "\"20260524T142222Z\""), None).expect("a transcript");
+    assert_eq!(places(&other.violations), [("AQL-6.4-1", 6)]);
+}
+
 /// AQL-6.4-1: the entries of one use may tell of two steps of it, or twice of one.
 #[test]
 fn two_entries_of_one_use_leave_the_verdict_open() {

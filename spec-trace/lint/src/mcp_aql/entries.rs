@@ -23,11 +23,10 @@ pub const JUDGED: [&Rule; 5] = [
     &rules::REVOKED_TAKEN,
 ];
 
-/// The latest moment that the time of an entry may mean: it may be written in whole seconds.
+/// The latest moment that the time of an entry may mean: it may be written in whole seconds, or minutes.
 fn latest(entry: &Fields<'_>) -> Option<i64> {
-    let is_whole = !entry.text("timestamp")?.contains('.');
-    let rest = if is_whole { 999 } else { 0 };
-    Some(entry.time("timestamp")?.saturating_add(rest))
+    let rest = (entry.coarseness("timestamp") - 1).max(0);
+    Some(entry.moment("timestamp")?.saturating_add(rest))
 }
 
 /// A token, as its entries tell of it.
@@ -110,7 +109,7 @@ impl Log {
     fn may_be_good(&self, id: &str, entry: &Fields<'_>) -> bool {
         let known = self.tokens.get(id).filter(|it| it.revoked.is_none());
         known.is_some_and(|known| {
-            let times = entry.time("timestamp").zip(known.at);
+            let times = entry.moment("timestamp").zip(known.at);
             times.is_none_or(|(at, issued)| at.saturating_sub(issued) <= LONGEST)
         })
     }
@@ -125,7 +124,7 @@ impl Log {
             return;
         };
         let is_late = entry
-            .time("timestamp")
+            .moment("timestamp")
             .zip(told.at)
             .is_some_and(|(at, issued)| at.saturating_sub(issued) > LONGEST);
         let faults = [

@@ -448,7 +448,7 @@ impl Reading {
                 fields: fields.clone(),
                 raw: text,
             };
-            let at = fields.time("timestamp");
+            let at = fields.moment("timestamp");
             (ENTRY.to_owned(), at, fields, Answer::Outputs(vec![entry]))
         } else {
             let answer = answer(&fields).ok_or_else(|| Stop::Line(number, UNKNOWN.to_owned()))?;
