@@ -107,7 +107,7 @@ impl crate::transcript::Monitor for Monitor {
             return;
         }
         if exchange.op == ENTRY {
-            return self.log.see(exchange, &exchange.request, found);
+            return self.log.see(exchange, &exchange.request);
         }
         match &*exchange.op {
             "call" => self.call(exchange, found),
@@ -122,6 +122,10 @@ impl crate::transcript::Monitor for Monitor {
             _ => runs_unasked(exchange, found),
         }
         self.revoked(exchange);
+    }
+
+    fn end(&mut self, found: &mut Found) {
+        self.log.end(found);
     }
 
     fn sessions(&self) -> &BTreeSet<String> {

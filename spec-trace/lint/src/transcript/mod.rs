@@ -130,6 +130,9 @@ pub trait Monitor {
     /// Looks at the next exchange.
     fn see(&mut self, exchange: &Exchange<'_>, found: &mut Found);
 
+    /// Judges what only the end of the recording shows.
+    fn end(&mut self, _found: &mut Found) {}
+
     /// The sessions that were seen.
     fn sessions(&self) -> &BTreeSet<String>;
 
@@ -171,6 +174,14 @@ impl Found {
         }
         let finding = Finding::new(rule, &exchange.place, session, message);
         self.findings.push(finding);
+    }
+}
+
+impl Found {
+    /// Makes a finding about a line that stands before, of no session.
+    pub fn accuse_line(&mut self, rule: &Rule, place: &Place, message: String) {
+        self.touch(rule);
+        self.findings.push(Finding::new(rule, place, None, message));
     }
 }
 
@@ -237,6 +248,8 @@ fn judge(
             why: damage.message.clone(),
         });
     }
+    monitor.end(&mut found);
+    found.findings.sort_by_key(|it| it.line);
     let mut not_judged = monitor.not_judged(&found);
     let mut open =
         |reason: String| not_judged.push(NotJudged::open(first_clause(protocol), reason));
