@@ -352,6 +352,99 @@ fn an_entry_that_contradicts_itself_leaves_the_verdict_open() {
     }
 }
 
+/// AQL-4.1-4, AQL-4.1-6, AQL-5.1-3, AQL-5.3-3: a log may stand with the newest entry first, or with lines that have changed places.
+#[test]
+fn entries_are_judged_in_the_order_of_their_times() {
+    let judged = |lines: &[&str]| lint(&lines.join("\n"), Some(Protocol::McpAql)).expect("a log");
+    for &(name, line, weight) in ENTRIES {
+        let clause = name.split('_').next().expect("a clause");
+        for kind in ["invalid", "valid"] {
+            let text = read("mcp-aql-entries", kind, name);
+            let mut lines: Vec<&str> = text.lines().collect();
+            lines.reverse();
+            let last = lines.len() as u64 + 1;
+            let report = judged(&lines);
+            let found = if kind == "invalid" {
+                vec![(clause, last - line)]
+            } else {
+                vec![]
+            };
+            let expected = match weight {
+                Violation if kind == "invalid" => (found, vec![], Verdict::Violating),
+                _ => (vec![], found, Verdict::Conforming),
+            };
+            assert_eq!(told(&report), expected, "{kind} {name}: {}", words(&report));
+        }
+    }
+    let name = "AQL-4.1-4_taken-for-another-operation";
+    let text = read("mcp-aql-entries", "invalid", name);
+    let (issued, taken) = text.trim_end().split_once('\n').expect("two entries");
+    let other = |line: &str, second: &str| {
+        line.replace("digest_1", "digest_2")
+            .replace("delete_repo", "empty_repo")
+            .replacen("20.000Z", second, 1)
+    };
+    let (before, behind) = (other(issued, "10.000Z"), other(taken, "59.000Z"));
+    // Two lines of an ascending log have changed places.
+    let report = judged(&[&before, taken, issued, &behind]);
+    assert_eq!(places(&report.violations), [("AQL-4.1-4", 2)]);
+    // What was issued later is another token of that name; what is of one second, or has no offset, has no order.
+    let later = issued.replace("14:22:20.000Z", "14:23:20.002Z");
+    let same = |line: &str| line.replace("14:22:20.000Z", "14:23:20.000Z");
+    let zoneless = |line: &str| line.replace(".000Z", ".000");
+    let (issued_so, taken_so) = (zoneless(issued), zoneless(taken));
+    let right = read("mcp-aql-entries", "valid", name).replace(".000Z", ".000");
+    let right: Vec<&str> = right.lines().collect();
+    for (lines, clause) in [
+        (vec![taken, &*later], None),
+        (vec![taken, &*same(issued)], Some("AQL-4.1-4")),
+        (right, Some("AQL-5.1-3")),
+        (vec![&*before, &*later, taken, &*behind], Some("AQL-4.1-4")),
+    ] {
+        let report = judged(&lines);
+        let open = report
+            .not_judged
+            .iter()
+            .filter(|it| it.owed)
+            .map(|it| it.clause);
+        assert_eq!(
+            open.collect::<Vec<_>>(),
+            clause.into_iter().collect::<Vec<_>>(),
+            "{lines:?}"
+        );
+        assert_eq!(places(&report.violations), [], "{lines:?}");
+    }
+    let report = judged(&[&taken_so, &issued_so]);
+    assert_eq!(places(&report.violations), [("AQL-4.1-4", 1)]);
+}
+
+/// What to do about other lines of a log is said.
+#[test]
+fn a_log_with_other_lines_in_it_says_what_to_do() {
+    let text = read(
+        "mcp-aql-entries",
+        "valid",
+        "AQL-4.1-4_taken-for-another-operation",
+    );
+    let advice = "grep '\"TOKEN_'";
+    for other in ["listening on 3000", "{\"level\":30}"] {
+        let report = lint(&format!("{text}{other}\n"), Some(Protocol::McpAql)).expect("a log");
+        let damage = report.damage.expect("it ends there");
+        assert!(
+            damage.line == 3 && damage.message.ends_with(advice),
+            "{}",
+            damage.message
+        );
+        let why = lint(&format!("{other}\n{text}"), Some(Protocol::McpAql)).expect_err("no log");
+        assert!(why.to_string().ends_with(advice), "{why}");
+        // A transcript has none.
+        let transcript = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+        let report = lint(&format!("{transcript}{other}\n"), None).expect("a transcript");
+        let damage = report.damage.expect("it ends there");
+        assert!(!damage.message.contains("grep"), "{}", damage.message);
+    }
+}
+
 /// The reasons that leave the verdict of this transcript open; nobody is accused.
 fn open(text: &str) -> Vec<String> {
     let report = lint(text, None).expect("it is a transcript");

@@ -183,12 +183,15 @@ impl Log {
         }
     }
 
-    /// A token that is taken may have been issued before the log begins.
+    /// A token that is taken may have been issued before the log begins, and one of its name later: where times and lines agree in that.
     fn unknown(&mut self, entry: &Entry, entries: &[Entry]) {
+        let is_mixed = self.ascends && self.descends;
+        let is_later =
+            |issue: &Entry| issue.is_after(entry) && !(is_mixed && issue.line < entry.line);
         let issue = entries
             .iter()
             .find(|it| it.is("TOKEN_ISSUED") && it.is_success);
-        if let Some(issue) = issue.filter(|it| !it.is_after(entry)) {
+        if let Some(issue) = issue.filter(|it| !is_later(it)) {
             self.unordered.get_or_insert((entry.line, issue.line));
         }
     }
@@ -248,7 +251,7 @@ impl Log {
         });
         let unordered = self.unordered.map(|(line, issue)| {
             let reason = format!(
-                "the use on line {line} stands before the issue of its token on line {issue}, and their times do not show which was first: whether it was taken for what it was issued for is not judged"
+                "of the use of a token on line {line} and its issue on line {issue}, their lines and times do not show which was first: whether it was taken for what it was issued for is not judged"
             );
             NotJudged::open(rules::OPERATION_TAKEN.clause, reason)
         });

@@ -354,6 +354,18 @@ impl State {
 }
 
 impl Reading {
+    /// What to do about a line that ends the reading: a log may have others between its entries.
+    fn advice(&self) -> &'static str {
+        let may_be_log = self.protocol == Protocol::McpAql
+            && self.state == State::Unknown
+            && self.waiting.is_empty();
+        if may_be_log {
+            "; of a log with other lines in it, those of tokens alone are read: grep '\"TOKEN_'"
+        } else {
+            ""
+        }
+    }
+
     /// What is left open by lines with a name in them twice.
     fn names_twice(&self) -> Option<String> {
         let (line, name) = self.twice.as_ref()?;
@@ -436,7 +448,7 @@ impl Reading {
         let text = std::str::from_utf8(text)
             .map_err(|_| Stop::Line(number, "it is no UTF-8".to_owned()))?;
         let fields = Fields::parse(text)
-            .ok_or_else(|| Stop::Line(number, "it is no JSON object".to_owned()))?;
+            .ok_or_else(|| Stop::Line(number, format!("it is no JSON object{}", self.advice())))?;
         self.records += 1;
         match fields.twice() {
             Some(_) if self.twice.is_some() => self.more_twice += 1,
@@ -464,7 +476,8 @@ impl Reading {
             let at = fields.moment("timestamp");
             (ENTRY.to_owned(), at, fields, Answer::Outputs(vec![entry]))
         } else {
-            let answer = answer(&fields).ok_or_else(|| Stop::Line(number, UNKNOWN.to_owned()))?;
+            let answer = answer(&fields)
+                .ok_or_else(|| Stop::Line(number, format!("{UNKNOWN}{}", self.advice())))?;
             asked = self.asked(&fields, number)?;
             let request = Fields::parse(&asked)
                 .ok_or_else(|| Stop::Line(number, "its request is no object".to_owned()))?;
