@@ -128,7 +128,7 @@ impl Log {
             match (self.ascends, self.descends) {
                 (false, true) => entries.reverse(),
                 (true, true) if kinds.len() == 1 => {
-                    entries.sort_by_key(|it| it.written.map(|it| it.at))
+                    entries.sort_by_key(|it| it.written.map(|it| it.at));
                 }
                 _ => {}
             }
