@@ -6,6 +6,7 @@
 use std::fmt;
 
 use jiff::civil::DateTime;
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::Offset;
 
 /// Microseconds of the year 9999, and of the one before it.
@@ -106,6 +107,45 @@ impl fmt::Display for Timestamp {
             // Only a deadline can lie beyond what a calendar holds.
             None => formatter.write_str("the end of time"),
         }
+    }
+}
+
+/// A date and time in one of the forms of ISO 8601, of which RFC 3339 is one: no more exact than its last digit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// Microseconds since the Unix epoch; where it has no offset, as if it were in UTC.
+    pub at: i64,
+    /// What its last digit counts, in microseconds.
+    pub unit: i64,
+    /// Whether it has an offset.
+    pub has_zone: bool,
+}
+
+impl Written {
+    /// Reads a date with the time of its day, in the extended or basic form, down to the minute at least, with an offset or none.
+    /// `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let pieces = Pieces::parse(text).ok()?;
+        let clock = pieces.time()?;
+        // What names a place alone may mean two moments.
+        let offset = pieces.to_numeric_offset();
+        let (_, time) = text.split_once(['T', 't', ' '])?;
+        let time = time.split(['Z', 'z', '+', '-', '[']).next()?.trim_end();
+        let (whole, fraction) = time.split_once(['.', ',']).unwrap_or((time, ""));
+        let unit = match whole.bytes().filter(u8::is_ascii_digit).count() {
+            6 => 10_i64.pow(6 - u32::try_from(fraction.len().min(6)).ok()?),
+            4 => 60_000_000,
+            _ => return None,
+        };
+        let local = pieces.date().to_datetime(clock);
+        let since = local.duration_since(DateTime::constant(1970, 1, 1, 0, 0, 0, 0));
+        let at = i64::try_from(since.as_micros()).ok()?;
+        let seconds = offset.map_or(0, Offset::seconds);
+        Some(Self {
+            at: at - i64::from(seconds) * 1_000_000,
+            unit,
+            has_zone: offset.is_some(),
+        })
     }
 }
 
@@ -250,6 +290,73 @@ mod tests {
             let fraction = fraction.map(|it| format!(".{it:03}")).unwrap_or_default();
             let text = format!("{year}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}{fraction}Z");
             prop_assert_eq!(Timestamp::parse(&text), Timestamp::parse_any(&text), "{}", text);
+        }
+    }
+
+    #[test]
+    fn each_form_of_iso_8601_is_read_with_what_its_last_digit_counts() {
+        let at = Timestamp::parse("2026-05-24T14:22:00Z")
+            .expect("a moment")
+            .0;
+        for (text, later, unit, has_zone) in [
+            ("2026-05-24T14:22:20Z", 20_000_000, 1_000_000, true),
+            ("2026-05-24 14:22:20z", 20_000_000, 1_000_000, true),
+            ("20260524T142220Z", 20_000_000, 1_000_000, true),
+            ("20260524T162220+0200", 20_000_000, 1_000_000, true),
+            ("2026-05-24T16:22:20+02", 20_000_000, 1_000_000, true),
+            ("2026-05-24T14:22:20,5Z", 20_500_000, 100_000, true),
+            ("2026-05-24T14:22:20.1234567Z", 20_123_456, 1, true),
+            ("2026-05-24T14:22Z", 0, 60_000_000, true),
+            ("20260524T1422", 0, 60_000_000, false),
+            ("2026-05-24T14:22:20.123456", 20_123_456, 1, false),
+            (
+                "2026-05-24T14:22:20[Europe/Berlin]",
+                20_000_000,
+                1_000_000,
+                false,
+            ),
+            (
+                "2026-05-24T16:22:20+02:00[Europe/Berlin]",
+                20_000_000,
+                1_000_000,
+                true,
+            ),
+        ] {
+            let read = Written {
+                at: at + later,
+                unit,
+                has_zone,
+            };
+            assert_eq!(Written::parse(text), Some(read), "{text}");
+        }
+        let last = Written::parse("9999-12-31T23:59:59Z").map(|it| it.at);
+        assert_eq!(
+            last,
+            Timestamp::parse("9999-12-31T23:59:59Z").map(|it| it.0)
+        );
+        for text in [
+            "",
+            "2026-05-24",
+            "20260524",
+            "2026-05-24T14Z",
+            "2026-05-24T142:20Z",
+            "2026-02-30T14:22Z",
+            "14:22:20Z",
+        ] {
+            assert_eq!(Written::parse(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        /// What RFC 3339 allows is the same moment in both.
+        #[test]
+        fn an_rfc_3339_time_is_the_same_moment_as_iso_8601(
+            date in (1000..9999, 1..13, 1..29), time in (0..24, 0..60, 0..60), fraction in "(\\.[0-9]{1,9})?", offset in "Z|[+-][01][0-9]:[0-5][0-9]",
+        ) {
+            let ((year, month, day), (hours, minutes, seconds)) = (date, time);
+            let text = format!("{year}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}{fraction}{offset}");
+            let at = Timestamp::parse(&text).map(Timestamp::microseconds);
+            prop_assert_eq!(Written::parse(&text).map(|it| it.at), at, "{}", text);
         }
     }
 

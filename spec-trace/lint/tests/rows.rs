@@ -517,6 +517,10 @@ fn deciders_may_be_written_in_several_ways() {
         (json!(null), "agent-1", &["PA-2"]),
         (json!("[\"agent-1\"]"), "agent-1", &[]),
         (json!(["bob"]), "ana", &["PA-2"]),
+        (json!([7]), "7", &[]),
+        (json!("[7]"), "7", &[]),
+        (json!([7]), "8", &["PA-2"]),
+        (json!(["", null]), "ana", &[]),
     ] {
         let report =
             changed(&json!({"may_decide": deciders, "decided_by": by, "agent_id": "agent-1"}));
@@ -603,5 +607,266 @@ fn versions_of_an_action_run_with_the_arguments_of_all_of_them() {
     for status in ["done", "allowed"] {
         let third = [&pending[..], &[version(json!([3]), status)]].concat();
         assert_eq!(places(&lines(&third).violations), [("PA-3", 3)]);
+    }
+}
+
+/// What stands for nothing, as exports and programs write it.
+const NOTHING: [&str; 12] = [
+    "null",
+    r#""""#,
+    r#"" ""#,
+    r#""NULL""#,
+    r#""\\N""#,
+    r#""0000-00-00 00:00:00""#,
+    r#""0001-01-01T00:00:00Z""#,
+    r#""1970-01-01 01:00:00""#,
+    r#""infinity""#,
+    r#""-infinity""#,
+    "0",
+    "-62135596800",
+];
+
+/// PA-1, PA-5, PA-7, PA-10: only a time says that a call ran; what stands there for none is as null, and what is neither accuses nobody.
+#[test]
+fn only_a_time_says_that_a_call_ran() {
+    let with = |status: &str, ran: &str| {
+        let row = r#"{"action_id":"a","effect":"write","status":"STATUS","created_at":"2026-11-28 11:00:00","expires_at":"2026-11-28 11:05:00","decided_at":null,"run":{"started_at":RAN,"count":0}}"#;
+        lint(&row.replace("STATUS", status).replace("RAN", ran))
+    };
+    for (status, clause) in [
+        ("denied", "PA-5"),
+        ("withdrawn", "PA-5"),
+        ("expired", "PA-7"),
+        ("pending", "PA-1"),
+    ] {
+        for nothing in NOTHING {
+            let report = with(status, nothing);
+            let found = (report.verdict, places(&report.violations));
+            assert_eq!(found, (Verdict::Conforming, vec![]), "{status} {nothing}");
+        }
+        for unread in ["false", "true", "{}", "[]", r#""None""#, r#""2026-11-28""#] {
+            let report = with(status, unread);
+            let found = (report.verdict, places(&report.violations));
+            assert_eq!(found, (Verdict::Inconclusive, vec![]), "{status} {unread}");
+            assert!(words(&report).contains("`executed_at` on line 1 is"));
+        }
+        for ran in [
+            r#""2026-11-28 11:07:00""#,
+            "1795863960.25",
+            r#""20261128T110600.5+0000""#,
+        ] {
+            assert_eq!(
+                places(&with(status, ran).violations),
+                [(clause, 1)],
+                "{status} {ran}"
+            );
+        }
+    }
+}
+
+/// PA-1, PA-7, PA-10: what stands for nothing in any other column is as null, too.
+#[test]
+fn what_stands_for_nothing_is_nothing_in_each_column() {
+    for nothing in NOTHING {
+        let nothing: Value = serde_json::from_str(nothing).expect("JSON");
+        for column in ["created_at", "expires_at", "decided_at"] {
+            let [null, report] = [&Value::Null, &nothing].map(|it| changed(&json!({column: it})));
+            assert_eq!(words(&null), words(&report), "{column} {nothing}");
+            assert_eq!(report.verdict, Verdict::Conforming, "{column} {nothing}");
+        }
+        let undecided = json!({"decision": null, "decided_by": "", "decided_at": nothing});
+        assert_eq!(
+            places(&changed(&undecided).violations),
+            [("PA-1", 1)],
+            "{nothing}"
+        );
+    }
+    for nothing in ["", "NULL", "\\N"] {
+        for column in [
+            "effect",
+            "arguments",
+            "status",
+            "decision",
+            "decided_by",
+            "may_decide",
+            "label",
+            "agent_id",
+            "edited",
+            "session_id",
+        ] {
+            let [null, report] = [Value::Null, json!(nothing)].map(|it| {
+                let it = if column == "edited" {
+                    json!({"arguments": it})
+                } else {
+                    it
+                };
+                changed(&json!({column: it}))
+            });
+            assert_eq!(words(&null), words(&report), "{column} {nothing}");
+        }
+    }
+    // Names that are none are no versions of one action.
+    let nameless = [
+        r#"{"action_id":"","status":"denied"}"#,
+        r#"{"action_id":"","status":"done"}"#,
+    ];
+    let report = lint(&nameless.join("\n"));
+    let found = (report.verdict, places(&report.violations));
+    assert_eq!(found, (Verdict::Inconclusive, vec![]), "{}", words(&report));
+}
+
+/// PA-3: what is no JSON, and what a row that did not run holds, is no proof of other arguments.
+#[test]
+fn only_arguments_are_other_arguments() {
+    let ran = |arguments: Value| json!({"started_at": "2026-05-24T14:20:11Z", "count": 1, "arguments": arguments});
+    let not_run =
+        |arguments: Value| json!({"started_at": null, "count": 0, "arguments": arguments});
+    let denied = |arguments: Value| json!({"status": "denied", "decision": "deny", "run": not_run(arguments)});
+    let edited = |arguments: Value| json!({"edited": {"arguments": arguments}});
+    let (right, wrong, open) = (
+        Verdict::Conforming,
+        Verdict::Violating,
+        Verdict::Inconclusive,
+    );
+    for (change, verdict) in [
+        (json!({"run": ran(json!(""))}), right),
+        (json!({"run": ran(json!("{\"ids\":[3]}"))}), right),
+        (json!({"run": ran(json!("{\"ids\":[4]}"))}), wrong),
+        (json!({"run": ran(json!({}))}), wrong),
+        (json!({"run": ran(json!("ids: 4"))}), open),
+        (json!({"run": ran(json!(false))}), open),
+        (
+            json!({"arguments": "ids: 3", "run": ran(json!({"ids": [3]}))}),
+            open,
+        ),
+        (
+            json!({"arguments": "ids: 3", "run": ran(json!("ids: 3"))}),
+            right,
+        ),
+        (denied(json!("")), right),
+        (denied(json!({})), right),
+        (denied(json!("[]")), open),
+        (denied(json!({"ids": [4]})), open),
+        (edited(json!("")), right),
+        (edited(json!({"ids": [4]})), wrong),
+        (edited(json!({})), open),
+        (edited(json!("[redacted]")), open),
+    ] {
+        let report = changed(&change);
+        assert_eq!(report.verdict, verdict, "{change} {}", words(&report));
+        let is_of_arguments = |it: &&str| *it == "PA-3";
+        let clauses = report.violations.iter().map(|it| it.clause);
+        let open = report
+            .not_judged
+            .iter()
+            .filter(|it| it.owed)
+            .map(|it| it.clause);
+        assert!(
+            clauses.chain(open).all(|it| is_of_arguments(&it)),
+            "{change}"
+        );
+    }
+    let version = |arguments: &str, status: &str| {
+        json!({"action_id": "a", "arguments": arguments, "status": status}).to_string()
+    };
+    let report = lint(&[version("ids: 3", "pending"), version("ids: 4", "done")].join("\n"));
+    assert_eq!((report.verdict, places(&report.violations)), (open, vec![]));
+}
+
+/// PA-1, PA-7, PA-10: a time with an offset and one without are held against each other beyond any offset, and else named.
+#[test]
+fn a_time_with_an_offset_and_one_without_are_compared_beyond_any_offset() {
+    for (decided, ran, found, named) in [
+        (
+            "2026-05-24 14:20:10",
+            "2026-05-24 14:20:11",
+            &[][..],
+            &["PA-10", "PA-7"][..],
+        ),
+        ("2026-05-25 04:20:31", "2026-05-25 04:20:32", &[], &["PA-7"]),
+        ("2026-05-25 04:20:32", "2026-05-25 04:20:33", &["PA-7"], &[]),
+        (
+            "2026-05-24 02:19:58",
+            "2026-05-24 02:19:58",
+            &["PA-10"],
+            &[],
+        ),
+        (
+            "2026-05-24 02:19:59",
+            "2026-05-24 02:19:59",
+            &[],
+            &["PA-10"],
+        ),
+        (
+            "2026-05-24T14:20:10Z",
+            "2026-05-24 14:20:11",
+            &[],
+            &["PA-1", "PA-10"],
+        ),
+        ("2026-05-24T14:20:10Z", "2026-05-24T14:20:11Z", &[], &[]),
+    ] {
+        let run = json!({"started_at": ran, "count": 1});
+        let report = changed(&json!({"decided_at": decided, "run": run}));
+        let clauses: Vec<_> = report.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, found, "{decided} {ran}: {}", words(&report));
+        let is_such = |it: &&countersign_lint::report::NotJudged| {
+            it.reason
+                .contains("one has an offset and the other has none")
+        };
+        let told: Vec<_> = report.not_judged.iter().filter(is_such).collect();
+        let clauses: Vec<_> = told.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, named, "{decided} {ran}");
+        assert!(told.iter().all(|it| !it.owed));
+    }
+}
+
+/// PA-1, PA-5, PA-7: words that are understood as they are, in capitals, too.
+#[test]
+fn words_that_are_understood_need_no_meaning_of_their_own() {
+    for (word, clauses) in [
+        ("pending", &["PA-10"][..]),
+        ("allow", &[]),
+        ("allowed", &[]),
+        ("approve", &[]),
+        ("Approved", &[]),
+        ("accept", &[]),
+        ("ACCEPTED", &[]),
+        ("executed", &[]),
+        ("deny", &["PA-5"]),
+        ("denied", &["PA-5"]),
+        ("reject", &["PA-5"]),
+        ("rejected", &["PA-5"]),
+        ("cancel", &["PA-5"]),
+        ("cancelled", &["PA-5"]),
+        ("canceled", &["PA-5"]),
+        ("deleted", &["PA-5"]),
+        ("expired", &["PA-10"]),
+        ("timeout", &["PA-10"]),
+        ("timed_out", &["PA-10"]),
+    ] {
+        let mut change = json!({"status": word, "decision": null});
+        if ["cancel", "canceled", "cancelled", "deleted"].contains(&word) {
+            change["decided_at"] = Value::Null;
+            change["decided_by"] = Value::Null;
+        }
+        let report = changed(&change);
+        let found: Vec<_> = report.violations.iter().map(|it| it.clause).collect();
+        assert_eq!(found, clauses, "{word}: {}", words(&report));
+        assert!(!words(&report).contains("no meaning"), "{word}");
+    }
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/TRANSCRIPTS.md");
+    let document = fs::read_to_string(document).expect("the document");
+    for word in [
+        "`allow`",
+        "`approve`",
+        "`accept`",
+        "`deny`",
+        "`reject`",
+        "`cancel`",
+        "`deleted`",
+        "`timeout`",
+        "`timed_out`",
+    ] {
+        assert!(document.contains(word), "{word}");
     }
 }

@@ -352,6 +352,99 @@ fn an_entry_that_contradicts_itself_leaves_the_verdict_open() {
     }
 }
 
+/// AQL-4.1-4, AQL-4.1-6, AQL-5.1-3, AQL-5.3-3: a log may stand with the newest entry first, or with lines that have changed places.
+#[test]
+fn entries_are_judged_in_the_order_of_their_times() {
+    let judged = |lines: &[&str]| lint(&lines.join("\n"), Some(Protocol::McpAql)).expect("a log");
+    for &(name, line, weight) in ENTRIES {
+        let clause = name.split('_').next().expect("a clause");
+        for kind in ["invalid", "valid"] {
+            let text = read("mcp-aql-entries", kind, name);
+            let mut lines: Vec<&str> = text.lines().collect();
+            lines.reverse();
+            let last = lines.len() as u64 + 1;
+            let report = judged(&lines);
+            let found = if kind == "invalid" {
+                vec![(clause, last - line)]
+            } else {
+                vec![]
+            };
+            let expected = match weight {
+                Violation if kind == "invalid" => (found, vec![], Verdict::Violating),
+                Violation | Warning => (vec![], found, Verdict::Conforming),
+            };
+            assert_eq!(told(&report), expected, "{kind} {name}: {}", words(&report));
+        }
+    }
+    let name = "AQL-4.1-4_taken-for-another-operation";
+    let text = read("mcp-aql-entries", "invalid", name);
+    let (issued, taken) = text.trim_end().split_once('\n').expect("two entries");
+    let other = |line: &str, second: &str| {
+        line.replace("digest_1", "digest_2")
+            .replace("delete_repo", "empty_repo")
+            .replacen("20.000Z", second, 1)
+    };
+    let (before, behind) = (other(issued, "10.000Z"), other(taken, "59.000Z"));
+    // Two lines of an ascending log have changed places.
+    let report = judged(&[&before, taken, issued, &behind]);
+    assert_eq!(places(&report.violations), [("AQL-4.1-4", 2)]);
+    // What was issued later is another token of that name; what is of one second, or has no offset, has no order.
+    let later = issued.replace("14:22:20.000Z", "14:23:20.002Z");
+    let same = |line: &str| line.replace("14:22:20.000Z", "14:23:20.000Z");
+    let zoneless = |line: &str| line.replace(".000Z", ".000");
+    let (issued_so, taken_so) = (zoneless(issued), zoneless(taken));
+    let right = read("mcp-aql-entries", "valid", name).replace(".000Z", ".000");
+    let right: Vec<&str> = right.lines().collect();
+    for (lines, clause) in [
+        (vec![taken, &*later], None),
+        (vec![taken, &*same(issued)], Some("AQL-4.1-4")),
+        (right, Some("AQL-5.1-3")),
+        (vec![&*before, &*later, taken, &*behind], Some("AQL-4.1-4")),
+    ] {
+        let report = judged(&lines);
+        let open = report
+            .not_judged
+            .iter()
+            .filter(|it| it.owed)
+            .map(|it| it.clause);
+        assert_eq!(
+            open.collect::<Vec<_>>(),
+            clause.into_iter().collect::<Vec<_>>(),
+            "{lines:?}"
+        );
+        assert_eq!(places(&report.violations), [], "{lines:?}");
+    }
+    let report = judged(&[&taken_so, &issued_so]);
+    assert_eq!(places(&report.violations), [("AQL-4.1-4", 1)]);
+}
+
+/// What to do about other lines of a log is said.
+#[test]
+fn a_log_with_other_lines_in_it_says_what_to_do() {
+    let text = read(
+        "mcp-aql-entries",
+        "valid",
+        "AQL-4.1-4_taken-for-another-operation",
+    );
+    let advice = "grep '\"TOKEN_'";
+    for other in ["listening on 3000", "{\"level\":30}"] {
+        let report = lint(&format!("{text}{other}\n"), Some(Protocol::McpAql)).expect("a log");
+        let damage = report.damage.expect("it ends there");
+        assert!(
+            damage.line == 3 && damage.message.ends_with(advice),
+            "{}",
+            damage.message
+        );
+        let why = lint(&format!("{other}\n{text}"), Some(Protocol::McpAql)).expect_err("no log");
+        assert!(why.to_string().ends_with(advice), "{why}");
+        // A transcript has none.
+        let transcript = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+        let report = lint(&format!("{transcript}{other}\n"), None).expect("a transcript");
+        let damage = report.damage.expect("it ends there");
+        assert!(!damage.message.contains("grep"), "{}", damage.message);
+    }
+}
+
 /// The reasons that leave the verdict of this transcript open; nobody is accused.
 fn open(text: &str) -> Vec<String> {
     let report = lint(text, None).expect("it is a transcript");
@@ -359,6 +452,78 @@ fn open(text: &str) -> Vec<String> {
     assert_eq!(found, (vec![], vec![]), "{}", words(&report));
     let open = report.not_judged.into_iter().filter(|it| it.owed);
     open.map(|it| it.reason).collect()
+}
+
+/// AQL-1.2-2, AQL-6.4-1: a time may be written in each form of ISO 8601. One without an offset is no fault, and leaves open what rests
+/// on it.
+#[test]
+fn times_may_be_written_in_each_form_of_iso_8601() {
+    let written = |text: &str, at: &str, as_this: &str| {
+        let of = |member: &str| {
+            (
+                format!("\"{member}\":\"{at}\""),
+                format!("\"{member}\":{as_this}"),
+            )
+        };
+        let [(one, other), (third, fourth)] = ["timestamp", "expires_at"].map(of);
+        text.replacen(&one, &other, 1).replace(&third, &fourth)
+    };
+    let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+    let (issued, ends) = ("2026-05-24T14:22:20.000Z", "2026-05-24T14:27:20Z");
+    for at in [issued, ends] {
+        assert!(text.contains(&format!("\":\"{at}\"")), "{text}");
+    }
+    for (at, rest) in [(issued, "142220"), (ends, "142720")] {
+        let (hours, seconds) = (&rest[..4], &rest[4..]);
+        for form in [
+            format!("20260524T{rest}Z"),
+            format!("2026-05-24 14:{}:{seconds}+0000", &hours[2..]),
+            format!("2026-05-24T16:{}:{seconds},000+02", &hours[2..]),
+            format!("2026-05-24T14:{}Z", &hours[2..]),
+        ] {
+            let text = written(&text, at, &format!("\"{form}\""));
+            assert_eq!(open(&text), <[String; 0]>::default(), "{form}");
+        }
+        for form in [
+            "2026-05-24T14:22:20.123456",
+            "Sun, 24 May 2026 14:22:20 GMT",
+            "1779632540",
+        ] {
+            let open = open(&written(&text, at, &format!("\"{form}\"")));
+            assert!(
+                open.len() == 1 && open[0].contains(&format!("is {form:?} (1 such)")),
+                "{form} {open:?}"
+            );
+        }
+        for (form, said) in [
+            ("1779632540", "is 1779632540, and"),
+            ("null", "is null, and"),
+            ("\"soon\"", "is \"soon\", and"),
+        ] {
+            let report = lint(&written(&text, at, form), None).expect("it is a transcript");
+            let clause = if at == issued {
+                "AQL-6.4-1"
+            } else {
+                "AQL-1.2-2"
+            };
+            assert_eq!(
+                places(&report.violations),
+                [(clause, 6)],
+                "{form} {}",
+                words(&report)
+            );
+            assert!(
+                report.violations[0].message.contains(said),
+                "{}",
+                words(&report)
+            );
+        }
+    }
+    // A token that lives too long does so in each form, and an entry of another time is one.
+    let late = lint(&written(&text, ends, "\"20260524T143720,001Z\""), None).expect("a transcript");
+    assert_eq!(places(&late.violations), [("AQL-5.1-1", 6)]);
+    let other = lint(&written(&text, issued, "\"20260524T142222Z\""), None).expect("a transcript");
+    assert_eq!(places(&other.violations), [("AQL-6.4-1", 6)]);
 }
 
 /// AQL-6.4-1: the entries of one use may tell of two steps of it, or twice of one.

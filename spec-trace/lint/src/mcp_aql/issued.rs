@@ -190,7 +190,7 @@ impl Monitor {
 
     /// AQL-1.2-2, AQL-5.1-1: a token has an end, and its life is not longer than its level allows, nor than was asked for.
     fn expires(
-        &self,
+        &mut self,
         exchange: &Exchange<'_>,
         call: &Call,
         token: &str,
@@ -199,14 +199,16 @@ impl Monitor {
     ) -> Option<i64> {
         found.touch(&rules::NO_EXPIRY);
         found.touch(&rules::LIVES_TOO_LONG);
-        let Some(expires_at) = details.time("expires_at") else {
-            accuse(
-                &rules::NO_EXPIRY,
-                exchange,
-                call,
-                "expires_at is missing, or no time".to_owned(),
-                found,
-            );
+        let Some(expires_at) = details.moment("expires_at") else {
+            if details.may_be_time("expires_at") {
+                self.unread_times.take("expires_at", exchange.line, details);
+                return None;
+            }
+            let message = match details.raw("expires_at") {
+                None => "expires_at is missing".to_owned(),
+                Some(raw) => format!("expires_at is {raw}, and a date and time is expected"),
+            };
+            accuse(&rules::NO_EXPIRY, exchange, call, message, found);
             return None;
         };
         let asked = exchange

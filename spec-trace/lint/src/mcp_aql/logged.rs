@@ -2,7 +2,7 @@
 
 use super::account::{Call, End, Token};
 use super::{Monitor, response, rules};
-use crate::transcript::{Exchange, Fields, Found};
+use crate::transcript::{ENTRY, Exchange, Fields, Found};
 
 /// Entries may be written in whole seconds.
 const COARSE: i64 = 1_000;
@@ -16,7 +16,7 @@ const EVENTS: [&str; 4] = [
 
 impl Monitor {
     /// AQL-6.4-1: each entry says what it has to, and what is done with a token is logged.
-    pub(super) fn log_shape(&self, exchange: &Exchange<'_>, found: &mut Found) {
+    pub(super) fn log_shape(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
         if !self.shows.has("audit") {
             return;
         }
@@ -30,10 +30,17 @@ impl Monitor {
         let tells_of_token = |entry: &&&Fields<'_>| is_of_token(entry);
         for entry in entries.iter().filter(tells_of_token) {
             found.touch(&rules::ENTRY_SHAPE);
-            if let Some(what) = lacks(entry) {
-                let message =
-                    format!("{what} of an entry of the log is missing, or another than it may be");
+            if let Some(name) = lacks(entry) {
+                let wanted = wanted_of(name);
+                let message = match entry.raw(name) {
+                    None => format!("{name} of an entry of the log is missing"),
+                    Some(raw) => {
+                        format!("{name} of an entry of the log is {raw}, and {wanted} is expected")
+                    }
+                };
                 found.accuse(&rules::ENTRY_SHAPE, exchange, "", None, message);
+            } else if exchange.op != ENTRY {
+                self.unread_times.take("timestamp", exchange.line, entry);
             }
         }
         let Some(wanted) = wanted(exchange) else {
@@ -204,12 +211,13 @@ impl Monitor {
             known == [None, None] || known.contains(&told.as_ref())
         };
         let times = [exchange.now, Some(self.account.latest)];
-        let is_then = entry.time("timestamp").is_none_or(|at| {
+        let coarse = entry.coarseness("timestamp").max(COARSE);
+        let is_then = entry.moment("timestamp").is_none_or(|at| {
             exchange.now.is_none()
                 || times
                     .iter()
                     .flatten()
-                    .any(|time| at.abs_diff(*time) < COARSE.unsigned_abs())
+                    .any(|time| at.abs_diff(*time) < coarse.unsigned_abs())
         });
         let outcome = if told.event == "TOKEN_REJECTED" {
             "failure"
@@ -288,7 +296,7 @@ pub(crate) fn lacks(entry: &Fields<'_>) -> Option<&'static str> {
     let outcome = entry.text("outcome").unwrap_or_default();
     let names_none = event == "TOKEN_ISSUED" && outcome == "failure" || event == "TOKEN_REVOKED";
     let missing = [
-        ("timestamp", entry.time("timestamp").is_none()),
+        ("timestamp", !entry.may_be_time("timestamp")),
         ("event", !EVENTS.contains(&&*event)),
         (
             "token_id",
@@ -301,6 +309,16 @@ pub(crate) fn lacks(entry: &Fields<'_>) -> Option<&'static str> {
     missing
         .into_iter()
         .find_map(|(name, is_missing)| is_missing.then_some(name))
+}
+
+/// What an entry has to hold under this name.
+fn wanted_of(name: &str) -> &'static str {
+    match name {
+        "timestamp" => "a string with a time",
+        "event" => "TOKEN_ISSUED, TOKEN_VALIDATED, TOKEN_REJECTED or TOKEN_REVOKED",
+        "outcome" => "success or failure",
+        _ => "a string",
+    }
 }
 
 /// The entry that an exchange has to leave behind.

@@ -36,7 +36,37 @@ pub struct Monitor {
     told_again: Option<(u64, &'static str, u64)>,
     /// The line of the first call that was answered and cannot be read, and how many there are.
     unread: Option<(u64, u64)>,
+    /// Times of which nobody can tell when they are.
+    unread_times: UnreadTimes,
     log: Log,
+}
+
+/// Times without an offset, or in a form that is not read: of each member the first, with its line, and how many there are.
+#[derive(Debug, Default)]
+struct UnreadTimes(BTreeMap<&'static str, (u64, String, u64)>);
+
+impl UnreadTimes {
+    /// Takes note of the time of that name, where it cannot be read.
+    fn take(&mut self, name: &'static str, line: u64, fields: &Fields<'_>) {
+        if fields.moment(name).is_none() {
+            let written = fields.raw(name).unwrap_or_default().to_owned();
+            self.0.entry(name).or_insert((line, written, 0)).2 += 1;
+        }
+    }
+
+    /// What is left open by them.
+    fn open(&self) -> impl Iterator<Item = NotJudged> {
+        self.0.iter().map(|(name, (line, written, count))| {
+            let clause = match *name {
+                "expires_at" => rules::LIVES_TOO_LONG.clause,
+                _ => rules::ENTRY_UNTRUE.clause,
+            };
+            let reason = format!(
+                "`{name}` on line {line} is {written} ({count} such): without an offset, or in a form other than those of ISO 8601, it does not show which moment that is"
+            );
+            NotJudged::open(clause, reason)
+        })
+    }
 }
 
 /// A check that the token of a call fails: the rule that taking it breaks, the code of it, and why.
@@ -77,7 +107,7 @@ impl crate::transcript::Monitor for Monitor {
             return;
         }
         if exchange.op == ENTRY {
-            return self.log.see(exchange, &exchange.request, found);
+            return self.log.see(exchange, &exchange.request);
         }
         match &*exchange.op {
             "call" => self.call(exchange, found),
@@ -92,6 +122,10 @@ impl crate::transcript::Monitor for Monitor {
             _ => runs_unasked(exchange, found),
         }
         self.revoked(exchange);
+    }
+
+    fn end(&mut self, found: &mut Found) {
+        self.log.end(found);
     }
 
     fn sessions(&self) -> &BTreeSet<String> {
@@ -126,6 +160,7 @@ impl crate::transcript::Monitor for Monitor {
             );
             not_judged.push(NotJudged::open(first_clause(Protocol::McpAql), reason));
         }
+        not_judged.extend(self.unread_times.open());
         if let Some((line, event, count)) = self.told_again {
             let reason = format!(
                 "the answer on line {line} has more entries {event} than it did such things ({count} such): whether the log tells of one thing twice does not show; each entry would have to say of which step it is"

@@ -107,7 +107,7 @@ struct Known {
     /// On which line it had expired or was taken back before anybody had decided.
     closed: Option<(State, u64)>,
     /// The arguments that were proposed, each with its first line.
-    proposed: Vec<(String, u64)>,
+    proposed: Vec<(Cell, u64)>,
     /// When its question closes at the earliest, and on which line.
     expires: Option<(Moment, u64)>,
     /// When it was allowed at the earliest, and on which line.
@@ -130,7 +130,7 @@ impl Known {
             closed: closed.map(|it| (it, line)),
             proposed: proposed
                 .raw()
-                .map(|it| (it.to_owned(), line))
+                .map(|_| (proposed.clone(), line))
                 .into_iter()
                 .collect(),
             expires: row.times.expires.map(|it| (it, line)),
@@ -152,7 +152,7 @@ impl Known {
         self.expires = earlier(self.expires, other.expires);
         self.allowed = earlier(self.allowed, other.allowed);
         for (proposed, line) in other.proposed {
-            if self.proposed.iter().all(|(it, _)| differs(it, &proposed)) {
+            if self.proposed.iter().all(|(it, _)| it.differs(&proposed)) {
                 self.proposed.push((proposed, line));
             }
         }
@@ -168,17 +168,18 @@ impl Known {
     }
 
     /// PA-3: the line on which other arguments were proposed than in the other version, of an action that was allowed or ran in either,
-    /// with the rule that this breaks and what became of it.
-    fn otherwise(&self, other: &Self) -> Option<(u64, &'static Rule, &'static str)> {
+    /// with the rule that this breaks, what became of it, and whether both are arguments.
+    fn otherwise(&self, other: &Self) -> Option<(u64, &'static Rule, &'static str, bool)> {
         let (here, _) = self.proposed.first()?;
         let mut others = other.proposed.iter();
-        let (_, line) = others.find(|(it, _)| differs(here, it))?;
+        let (there, line) = others.find(|(it, _)| here.differs(it))?;
+        let are_read = here.may_be_arguments() && there.may_be_arguments();
         let is_allowed = |it: &Self| matches!(it.end, Some((State::Allowed, _)));
         if self.has_run.or(other.has_run).is_some() {
-            return Some((*line, &rules::RUNS_OTHERWISE, "ran"));
+            return Some((*line, &rules::RUNS_OTHERWISE, "ran", are_read));
         }
         let is_allowed = is_allowed(self) || is_allowed(other);
-        is_allowed.then_some((*line, &rules::APPROVED_OTHERWISE, "was allowed"))
+        is_allowed.then_some((*line, &rules::APPROVED_OTHERWISE, "was allowed", are_read))
     }
 }
 
@@ -203,10 +204,11 @@ struct Table<'a> {
     seen: BTreeSet<&'static str>,
     /// What is in a row, and has no meaning: the columns, with the line and what stands there first.
     unread: BTreeMap<&'static str, (u64, String, u64)>,
-    /// What the times or words of a row leave open: the clause, with what is open first, and in how many rows.
-    doubts: BTreeMap<&'static str, (String, u64)>,
+    /// What the times or words of a row leave open: the clause, and whether the verdict is open with it, with what is open first, and in
+    /// how many rows.
+    doubts: BTreeMap<(&'static str, bool), (String, u64)>,
     /// The same of the row that is looked at.
-    new_doubts: Vec<(&'static str, String)>,
+    new_doubts: Vec<((&'static str, bool), String)>,
     /// The first row without an id.
     nameless: Option<u64>,
     reached: bool,
@@ -339,6 +341,10 @@ impl<'a> Table<'a> {
         self.findings.push(finding);
     }
 
+    fn doubt(&mut self, clause: &'static str, what: String) {
+        self.new_doubts.push(((clause, true), what));
+    }
+
     fn touch(&mut self, rule: &Rule) {
         self.touched.insert(rule.clause);
     }
@@ -452,29 +458,50 @@ impl<'a> Table<'a> {
     /// PA-3: the call runs as it was proposed, and so it was approved.
     fn with_other_arguments(&mut self, at: &At<'_>) {
         let row = at.row;
-        let [proposed, approved, executed] = row.arguments.each_ref().map(Cell::raw);
-        let Some(proposed) = proposed else {
+        let [proposed, approved, executed] = &row.arguments;
+        let Some(original) = proposed.raw() else {
             return;
         };
         let name = row.name();
-        if executed.is_some() || approved.is_some() && row.was_allowed() {
+        let is_other = |it: &&str| differs(it, original);
+        let is_approval = approved.raw().filter(|_| row.was_allowed());
+        if executed.raw().or(is_approval).is_some() {
             self.touch(&rules::RUNS_OTHERWISE);
         }
-        match (approved, executed) {
-            (approved, Some(executed)) if differs(executed, proposed) => {
-                let approved = match approved {
-                    Some(approved) if same(approved, executed) => ", though as approved",
-                    _ => "",
-                };
-                let message = format!("{name} ran with other arguments than proposed{approved}");
-                self.accuse(&rules::RUNS_OTHERWISE, at, message);
-            }
-            (Some(approved), _) if row.was_allowed() && differs(approved, proposed) => {
-                let message = format!("{name} was allowed with other arguments than proposed");
-                self.accuse(&rules::APPROVED_OTHERWISE, at, message);
-            }
-            _ => {}
-        }
+        let (column, cell) = if executed.raw().is_some_and(|it| is_other(&it)) {
+            ("executed_arguments", executed)
+        } else if is_approval.is_some_and(|it| is_other(&it)) {
+            ("approved_arguments", approved)
+        } else {
+            return;
+        };
+        let is_run = column == "executed_arguments";
+        let is_empty = cell
+            .raw()
+            .map(compact)
+            .is_some_and(|it| ["{}", "[]"].contains(&&*it));
+        let open = if !cell.may_be_arguments() || !proposed.may_be_arguments() {
+            "is not as `arguments`, and one of them is no JSON: what they mean does not show"
+        } else if is_run && row.did_not_run() && is_empty {
+            return;
+        } else if is_run && row.did_not_run() {
+            "is not as `arguments`, and the row says that it did not run: which of them is so does not show"
+        } else if !is_run && is_empty {
+            "is empty: whether nothing was edited or nothing was approved does not show"
+        } else if is_run {
+            let approved = approved.raw().zip(executed.raw());
+            let approved = match approved {
+                Some((approved, executed)) if same(approved, executed) => ", though as approved",
+                _ => "",
+            };
+            let message = format!("{name} ran with other arguments than proposed{approved}");
+            return self.accuse(&rules::RUNS_OTHERWISE, at, message);
+        } else {
+            let message = format!("{name} was allowed with other arguments than proposed");
+            return self.accuse(&rules::APPROVED_OTHERWISE, at, message);
+        };
+        let what = format!("`{column}` of {name} on line {} {open}", at.line);
+        self.doubt(rules::RUNS_OTHERWISE.clause, what);
     }
 
     /// PA-10: what follows comes later.
@@ -525,14 +552,21 @@ impl<'a> Table<'a> {
             ),
         ];
         for (clause, [later, earlier], moments, is_about) in pairs {
-            if let ([Some(one), Some(other)], true) = (moments, is_about)
-                && one.may_be_after(other)
-            {
+            let ([Some(one), Some(other)], true) = (moments, is_about) else {
+                continue;
+            };
+            if one.is_of_other_kind(other) {
+                let what = format!(
+                    "of `{later}` and `{earlier}` of {name} on line {line} one has an offset and the other has none: \
+                     which is earlier does not show"
+                );
+                self.new_doubts.push(((clause, false), what));
+            } else if one.may_be_after(other) {
                 let what = format!(
                     "`{later}` of {name} on line {line} is later than `{earlier}` by no more than their last digit: \
                      only times with more digits would show it"
                 );
-                self.new_doubts.push((clause, what));
+                self.doubt(clause, what);
             }
         }
         let is_executed = row.status == Some(State::Executed);
@@ -547,7 +581,7 @@ impl<'a> Table<'a> {
             return;
         };
         let what = format!("of {name} on line {line}, {what}: which of them is so does not show");
-        self.new_doubts.push((rules::UNTRUE.clause, what));
+        self.doubt(rules::UNTRUE.clause, what);
     }
 
     /// PA-9: what the user sees need not tell the id, nor the arguments.
@@ -599,10 +633,16 @@ impl<'a> Table<'a> {
                 before.line
             );
             fault = Some((&rules::NAME_AGAIN, message));
-        } else if let Some((line, rule, has_run)) = now.otherwise(before) {
+        } else if let Some((line, rule, has_run, are_read)) = now.otherwise(before) {
             let message =
                 format!("{name} {has_run}, and was proposed with other arguments on line {line}");
-            fault = Some((rule, message));
+            if are_read {
+                fault = Some((rule, message));
+            } else {
+                let what =
+                    format!("{message}, and one of them is no JSON: what they mean does not show");
+                self.new_doubts.push(((rule.clause, true), what));
+            }
         } else if let (Some((ran, _)), Some((other, line))) = (now.ran, before.ran)
             && ran.differs(other)
         {
@@ -638,7 +678,7 @@ impl<'a> Table<'a> {
             let what = format!(
                 "{name} was allowed on line {line} after the `expires_at` of line {closed}: only rows that tell when its question was to close later, if it was, would show whether that is in time"
             );
-            self.new_doubts.push((rules::EXPIRED.clause, what));
+            self.doubt(rules::EXPIRED.clause, what);
         }
     }
 
@@ -678,15 +718,19 @@ impl<'a> Table<'a> {
         for (column, (line, written, count)) in &self.unread {
             let reason = format!(
                 "`{column}` on line {line} is {written:?}, which has no meaning here ({count} of {} rows): \
-                 [row.words] of the mapping gives words of `status` and `decision` one, times are RFC 3339 or numbers, \
+                 [row.words] of the mapping gives words of `status` and `decision` one, times are ISO 8601 or numbers, \
                  `executions` is a whole number, and `deciders` a list of names",
                 self.rows
             );
             all.push(NotJudged::open(first, reason));
         }
-        for (clause, (what, count)) in &self.doubts {
+        for ((clause, is_owed), (what, count)) in &self.doubts {
             let reason = format!("{what} ({count} of {} rows)", self.rows);
-            all.push(NotJudged::open(clause, reason));
+            all.push(if *is_owed {
+                NotJudged::open(clause, reason)
+            } else {
+                NotJudged::unseen(clause, reason)
+            });
         }
         if let Some(line) = self.nameless {
             let reason = format!("the row on line {line} has no id");
@@ -733,9 +777,9 @@ impl Row {
             .map_or_else(|| "it".to_owned(), |id| format!("{id:?}"))
     }
 
-    /// Whether it ran.
+    /// Whether it ran. What is no time does not say so.
     fn has_run(&self) -> bool {
-        self.executed.raw().is_some()
+        self.times.executed.is_some()
             || self.status == Some(State::Executed)
             || self.executions.is_some_and(|count| count > 0)
     }
@@ -743,6 +787,15 @@ impl Row {
     /// Whether nothing stands for who may decide that cannot be read.
     fn are_deciders_read(&self) -> bool {
         self.unread.iter().all(|(column, _)| *column != "deciders")
+    }
+
+    /// Whether it says that it did not run, and nothing in it says that it did.
+    fn did_not_run(&self) -> bool {
+        let may_run = [None, Some(State::Allowed), Some(State::Executed)];
+        !self.has_run()
+            && (self.executed.is_null()
+                || self.executions == Some(0)
+                || !may_run.contains(&self.status))
     }
 
     /// Whether it was allowed, rightly or not.

@@ -1,15 +1,17 @@
 //! One row: what stands in its columns, and what that may mean.
 //!
-//! The one thing to know: null says that there is nothing, and a column that is left out says nothing. Times are exact to their last
-//! digit alone: what could be the same moment is not before another.
+//! The one thing to know: null says that there is nothing, and so does what exports and programs write for it; a column that is left
+//! out says nothing. Times are exact to their last digit alone: what could be the same moment is not before another.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use crate::envelope::Pointer;
-use crate::time::Timestamp;
-use crate::transcript::text;
+use crate::time::{Timestamp, Written};
+use crate::transcript::{differs, is_blank, text};
 
 /// Where the columns stand in a row, as the table `[row]` of a mapping says it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -71,11 +73,11 @@ impl State {
     fn named(word: &str) -> Option<Self> {
         Some(match word {
             "pending" => Self::Pending,
-            "allow" | "allowed" | "approve" | "approved" => Self::Allowed,
+            "allow" | "allowed" | "approve" | "approved" | "accept" | "accepted" => Self::Allowed,
             "executed" => Self::Executed,
             "deny" | "denied" | "reject" | "rejected" => Self::Denied,
-            "cancel" | "cancelled" | "canceled" => Self::Cancelled,
-            "expired" => Self::Expired,
+            "cancel" | "cancelled" | "canceled" | "deleted" => Self::Cancelled,
+            "expired" | "timeout" | "timed_out" => Self::Expired,
             _ => return None,
         })
     }
@@ -106,11 +108,33 @@ impl Cell {
         *self == Self::Null
     }
 
-    /// The value as text, be it that of a number.
+    /// The same, where an empty string, and a word by which exports write it, stand for nothing.
+    fn said(self) -> Self {
+        let is_nothing = |it: String| is_blank(&it) || ["NULL", "\\N"].contains(&&*it);
+        match self.raw() {
+            Some(raw) if raw == "null" || text(raw).is_some_and(is_nothing) => Self::Null,
+            _ => self,
+        }
+    }
+
+    /// The value as text, be it that of a number. What is neither names nothing.
     fn text(&self) -> Option<String> {
         let raw = self.raw()?;
-        let is_plain = !raw.starts_with(['{', '[', '"']);
+        let is_plain = raw.starts_with(|it: char| it == '-' || it.is_ascii_digit());
         text(raw).or_else(|| is_plain.then(|| raw.to_owned()))
+    }
+
+    /// Whether both are there and mean something else.
+    pub fn differs(&self, other: &Self) -> bool {
+        let both = self.raw().zip(other.raw());
+        both.is_some_and(|(one, other)| differs(one, other))
+    }
+
+    /// Whether it may be arguments, or a text of them: what is no JSON says nothing of them, nor does a yes or no.
+    pub fn may_be_arguments(&self) -> bool {
+        let is_json = |it: String| serde_json::from_str::<IgnoredAny>(&it).is_ok();
+        self.raw()
+            .is_some_and(|raw| !["true", "false"].contains(&raw) && text(raw).is_none_or(is_json))
     }
 
     /// The value as text, and what is no text as it is written.
@@ -120,9 +144,13 @@ impl Cell {
 }
 
 /// Numbers below these are seconds, milliseconds and microseconds since 1970.
-const SECONDS: u64 = 100_000_000_000;
-const MILLISECONDS: u64 = 1_000 * SECONDS;
-const MICROSECONDS: u64 = 1_000 * MILLISECONDS;
+const SECONDS: f64 = 1e11;
+const MILLISECONDS: f64 = 1_000.0 * SECONDS;
+const MICROSECONDS: f64 = 1_000.0 * MILLISECONDS;
+
+/// In microseconds.
+const HOUR: i64 = 60 * 60 * 1_000_000;
+const DAY: i64 = 24 * HOUR;
 
 /// A moment as it is written: no more exact than its last digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,36 +164,19 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// RFC 3339; the same with a blank in the middle, with an offset in hours, or with none; or a number of seconds, milli-, micro- or
-    /// nanoseconds since 1970, by its size.
+    /// ISO 8601; the same with a blank before its offset or with `UTC` for it; or a number of seconds, milli-, micro- or nanoseconds
+    /// since 1970, by its size.
     pub fn parse(text: &str) -> Option<Self> {
-        if let Ok(number) = text.parse::<i64>() {
-            let (at, unit) = match number.unsigned_abs() {
-                ..SECONDS => (number.checked_mul(1_000_000)?, 1_000_000),
-                SECONDS..MILLISECONDS => (number.checked_mul(1_000)?, 1_000),
-                MILLISECONDS..MICROSECONDS => (number, 1),
-                _ => (number / 1_000, 1),
-            };
-            let has_zone = true;
-            return Some(Self { at, unit, has_zone });
+        if let Some(number) = Self::of_number(text) {
+            return Some(number);
         }
-        let (moment, rest) = text.split_at_checked(19)?;
-        let zone = rest.trim_start_matches(|it: char| it == '.' || it.is_ascii_digit());
-        let fraction = &rest[..rest.len() - zone.len()];
-        let hours = |zone: &str| zone.len() == 3 && zone.starts_with(['+', '-']);
-        let offset = match zone.trim() {
-            "" | "UTC" => "Z".to_owned(),
-            zone if hours(zone) => format!("{zone}:00"),
-            zone => zone.to_owned(),
+        let text = text.trim();
+        let text = match text.strip_suffix("UTC") {
+            Some(before) => format!("{}Z", before.trim_end()),
+            None => text.replacen(" +", "+", 1).replacen(" -", "-", 1),
         };
-        let moment = moment.replacen(' ', "T", 1);
-        let at = Timestamp::parse(&format!("{moment}{fraction}{offset}"))?;
-        let digits = u32::try_from(fraction.len().saturating_sub(1).min(6)).ok()?;
-        Some(Self {
-            at: at.microseconds(),
-            unit: 10_i64.pow(6 - digits),
-            has_zone: !zone.is_empty(),
-        })
+        let Written { at, unit, has_zone } = Written::parse(&text)?;
+        Some(Self { at, unit, has_zone })
     }
 
     /// Microseconds since 1970, where it says from which zone it is.
@@ -173,10 +184,47 @@ impl Moment {
         self.has_zone.then_some(self.at)
     }
 
-    /// Whether it was certainly before the other.
+    /// A number, whole or not. Zeros at the end of a fraction may come from how the number is kept, and count for nothing.
+    fn of_number(text: &str) -> Option<Self> {
+        let is_part = |it: u8| it.is_ascii_digit() || b"+-.eE".contains(&it);
+        let value = text
+            .parse::<f64>()
+            .ok()
+            .filter(|_| text.bytes().all(is_part))?;
+        let (scale, digits) = match value.abs() {
+            ..SECONDS => (1e6, 6),
+            SECONDS..MILLISECONDS => (1e3, 3),
+            MILLISECONDS..MICROSECONDS => (1.0, 0),
+            _ => (1e-3, -3),
+        };
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let fraction = mantissa.split_once('.').map_or("", |it| it.1);
+        let places = i32::try_from(fraction.trim_end_matches('0').len()).ok()?;
+        let digits = digits + exponent.parse::<i32>().ok()? - places;
+        let unit = 10_i64.checked_pow(u32::try_from(digits.max(0)).ok()?)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a double is exact to less than what these count, and a cast stays within bounds"
+        )]
+        let at = (value * scale).round() as i64;
+        let has_zone = true;
+        Some(Self { at, unit, has_zone })
+    }
+
+    /// Whether it was certainly before the other. Of two of which one has no offset, it is that by more than any offset there is.
     pub fn is_before(self, other: Self) -> bool {
-        self.has_zone == other.has_zone
-            && self.at.saturating_add(self.unit) <= other.at.saturating_sub(other.unit)
+        let hours = match (self.has_zone, other.has_zone) {
+            (false, true) => 12,
+            (true, false) => 14,
+            _ => 0,
+        };
+        let end = self.at.saturating_add(self.unit + hours * HOUR);
+        end <= other.at.saturating_sub(other.unit)
+    }
+
+    /// Whether one of both has an offset and the other has none, and which was first does not show.
+    pub fn is_of_other_kind(self, other: Self) -> bool {
+        self.has_zone != other.has_zone && !self.differs(other)
     }
 
     /// Whether it was certainly at another time.
@@ -198,6 +246,24 @@ impl Moment {
     pub fn reaches(self, since: Timestamp) -> bool {
         self.at >= since.microseconds()
     }
+}
+
+/// Whether this is what programs write where there is no time: no end, a date of zeros, or a moment that is no later than the beginning
+/// of 1970, in some zone where it has no offset.
+fn is_no_time(written: &str) -> bool {
+    let word = written.trim_start_matches('-').to_ascii_lowercase();
+    let is_zero = |it: Moment| it.at <= 0 || !it.has_zone && it.at < DAY;
+    word == "infinity"
+        || word.starts_with("0000-00-00")
+        || Moment::parse(written).is_some_and(is_zero)
+}
+
+/// A list of names, each a string or a number; blank ones name nobody.
+fn names(raw: &str) -> Option<Vec<String>> {
+    let items: Vec<Box<RawValue>> = serde_json::from_str(raw).ok()?;
+    let cells = items.iter().map(|it| Cell::Is(it.get().to_owned()).said());
+    let named = cells.filter(|it| !it.is_null()).map(|it| it.text());
+    named.collect()
 }
 
 /// What a call does.
@@ -313,7 +379,7 @@ impl Columns {
         let mut cells = BTreeMap::new();
         for (name, pointer) in self.pointers() {
             let cell = match pointer {
-                Some(pointer) => pointer.cell(row)?,
+                Some(pointer) => pointer.cell(row)?.said(),
                 None => Cell::Absent,
             };
             if cell != Cell::Absent {
@@ -334,20 +400,27 @@ impl Columns {
         };
         let (status, decision) = (take("status"), take("decision"));
         let (status, meant) = (state("status", &status), state("decision", &decision));
-        let mut time = |name, cell: &Cell| {
-            let written = cell.written()?;
+        let mut time = |name| {
+            let cell = take(name);
+            let Some(written) = cell.written() else {
+                return (cell, None);
+            };
+            if is_no_time(&written) {
+                return (Cell::Null, None);
+            }
             let time = Moment::parse(&written);
             if time.is_none() {
                 unread.push((name, written));
             }
-            time
+            (cell, time)
         };
-        let (decided_at, executed) = (take("decided_at"), take("executed_at"));
+        let [created, expires, decided, executed] =
+            ["created_at", "expires_at", "decided_at", "executed_at"].map(&mut time);
         let times = Times {
-            created: time("created_at", &take("created_at")),
-            expires: time("expires_at", &take("expires_at")),
-            decided: time("decided_at", &decided_at),
-            executed: time("executed_at", &executed),
+            created: created.1,
+            expires: expires.1,
+            decided: decided.1,
+            executed: executed.1,
         };
         let effect = take("effect")
             .written()
@@ -369,12 +442,11 @@ impl Columns {
         let decider = take("decider");
         let deciders = take("deciders");
         let deciders = deciders.raw().and_then(|raw| {
-            let items = serde_json::from_str::<Vec<String>>(raw);
-            let items = items.or_else(|_| serde_json::from_str(&text(raw).unwrap_or_default()));
-            if items.is_err() {
+            let items = names(raw).or_else(|| names(&text(raw)?));
+            if items.is_none() {
                 unread.push(("deciders", deciders.written().unwrap_or_default()));
             }
-            items.ok()
+            items
         });
         let text = |cell: Cell| cell.text();
         Ok(Row {
@@ -387,13 +459,13 @@ impl Columns {
             arguments: ["arguments", "approved_arguments", "executed_arguments"].map(&mut take),
             status,
             decision: meant,
-            decider: decider.text().filter(|it| !it.trim().is_empty()),
-            decided: [decision, decided_at, decider],
+            decider: decider.text(),
+            decided: [decision, decided.0, decider],
             // A list that names nobody is none.
             deciders: deciders.filter(|it| !it.is_empty()),
             times,
             executions,
-            executed,
+            executed: executed.0,
             unread,
         })
     }
@@ -427,6 +499,23 @@ mod tests {
             ),
             ("1779632540", "1779632542000", true),
             ("1779632540", "1779632541000", false),
+            ("1779632540.25", "1779632540.28", true),
+            ("1779632540.25", "1779632540.26", false),
+            // A fraction of zeros may come from whole seconds.
+            ("1779632540.0", "1779632541.5", true),
+            ("1779632540.0", "1779632541.0", false),
+            ("1.77963254e9", "1779632562", true),
+            ("1.77963254e+9", "1779632550", false),
+            ("1779632540250.5", "1779632540252.5", true),
+            ("2026-05-24T16:22:20+0200", "2026-05-24 14:22:22 UTC", true),
+            ("20260524T142220Z", "2026-05-24 16:22:22 +0200", true),
+            ("2026-05-24T14:22Z", "2026-05-24T14:23:00Z", false),
+            ("2026-05-24T14:22Z", "2026-05-24T14:23:01Z", true),
+            // Beyond any offset.
+            ("2026-05-24T14:22:20Z", "2026-05-25 04:22:21", false),
+            ("2026-05-24T14:22:20Z", "2026-05-25 04:22:22", true),
+            ("2026-05-24 14:22:20", "2026-05-25T02:22:21Z", false),
+            ("2026-05-24 14:22:20", "2026-05-25T02:22:22Z", true),
         ] {
             assert_eq!(
                 moment(one).is_before(moment(other)),
@@ -441,6 +530,9 @@ mod tests {
             "2026-05-24",
             "2026-02-30T14:22:20Z",
             "2026-05-24T14:22:20+",
+            "1e400",
+            "nan",
+            "0x5",
         ] {
             assert_eq!(Moment::parse(none), None, "{none}");
         }

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::milliseconds;
 use crate::surrogates::readable;
+use crate::time::Written;
 
 /// The members of an object.
 #[derive(Debug, Clone, Default)]
@@ -81,6 +82,25 @@ impl<'a> Fields<'a> {
     /// A time, in milliseconds.
     pub fn time(&self, name: &str) -> Option<i64> {
         milliseconds(&self.text(name)?)
+    }
+
+    /// A time in any form of ISO 8601 that has an offset, in milliseconds.
+    pub fn moment(&self, name: &str) -> Option<i64> {
+        let text = self.text(name)?;
+        let other = || Written::parse(&text).filter(|it| it.has_zone);
+        milliseconds(&text).or_else(|| Some(other()?.at.div_euclid(1_000)))
+    }
+
+    /// What the last digit of a time counts, in milliseconds, where that is a second or more, and else 0.
+    pub fn coarseness(&self, name: &str) -> i64 {
+        let written = self.text(name).and_then(|it| Written::parse(&it));
+        written.map_or(0, |it| it.unit / 1_000_000 * 1_000)
+    }
+
+    /// Whether a text stands there that may be a time, in whatever form: it has a digit.
+    pub fn may_be_time(&self, name: &str) -> bool {
+        let text = self.text(name);
+        text.is_some_and(|it| it.contains(|it: char| it.is_ascii_digit()))
     }
 
     /// Its items, each as it is written.

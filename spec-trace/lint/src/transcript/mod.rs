@@ -130,6 +130,9 @@ pub trait Monitor {
     /// Looks at the next exchange.
     fn see(&mut self, exchange: &Exchange<'_>, found: &mut Found);
 
+    /// Judges what only the end of the recording shows.
+    fn end(&mut self, _found: &mut Found) {}
+
     /// The sessions that were seen.
     fn sessions(&self) -> &BTreeSet<String>;
 
@@ -171,6 +174,14 @@ impl Found {
         }
         let finding = Finding::new(rule, &exchange.place, session, message);
         self.findings.push(finding);
+    }
+}
+
+impl Found {
+    /// Makes a finding about a line that stands before, of no session.
+    pub fn accuse_line(&mut self, rule: &Rule, place: &Place, message: String) {
+        self.touch(rule);
+        self.findings.push(Finding::new(rule, place, None, message));
     }
 }
 
@@ -237,6 +248,8 @@ fn judge(
             why: damage.message.clone(),
         });
     }
+    monitor.end(&mut found);
+    found.findings.sort_by_key(|it| it.line);
     let mut not_judged = monitor.not_judged(&found);
     let mut open =
         |reason: String| not_judged.push(NotJudged::open(first_clause(protocol), reason));
@@ -341,6 +354,18 @@ impl State {
 }
 
 impl Reading {
+    /// What to do about a line that ends the reading: a log may have others between its entries.
+    fn advice(&self) -> &'static str {
+        let may_be_log = self.protocol == Protocol::McpAql
+            && self.state == State::Unknown
+            && self.waiting.is_empty();
+        if may_be_log {
+            "; of a log with other lines in it, those of tokens alone are read: grep '\"TOKEN_'"
+        } else {
+            ""
+        }
+    }
+
     /// What is left open by lines with a name in them twice.
     fn names_twice(&self) -> Option<String> {
         let (line, name) = self.twice.as_ref()?;
@@ -423,7 +448,7 @@ impl Reading {
         let text = std::str::from_utf8(text)
             .map_err(|_| Stop::Line(number, "it is no UTF-8".to_owned()))?;
         let fields = Fields::parse(text)
-            .ok_or_else(|| Stop::Line(number, "it is no JSON object".to_owned()))?;
+            .ok_or_else(|| Stop::Line(number, format!("it is no JSON object{}", self.advice())))?;
         self.records += 1;
         match fields.twice() {
             Some(_) if self.twice.is_some() => self.more_twice += 1,
@@ -448,10 +473,11 @@ impl Reading {
                 fields: fields.clone(),
                 raw: text,
             };
-            let at = fields.time("timestamp");
+            let at = fields.moment("timestamp");
             (ENTRY.to_owned(), at, fields, Answer::Outputs(vec![entry]))
         } else {
-            let answer = answer(&fields).ok_or_else(|| Stop::Line(number, UNKNOWN.to_owned()))?;
+            let answer = answer(&fields)
+                .ok_or_else(|| Stop::Line(number, format!("{UNKNOWN}{}", self.advice())))?;
             asked = self.asked(&fields, number)?;
             let request = Fields::parse(&asked)
                 .ok_or_else(|| Stop::Line(number, "its request is no object".to_owned()))?;
