@@ -230,6 +230,30 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
 const ROWS: &str =
     "; rows of a table of pending actions need --mapping FILE with a table [row] (TRANSCRIPTS.md)";
 
+/// What is said of a file that holds no recording, where nothing of it may be quoted.
+pub(crate) const WITHHELD: &str =
+    "it is no such recording; what stands in it is withheld, and told without --redact";
+
+/// Why a file of replies is none: there is something in it, and no message. What is no file is read once, and not looked into before.
+fn holds_none(replies: &Source) -> Option<String> {
+    let Source::File(path) = replies else {
+        return None;
+    };
+    if !path.is_file() {
+        return None;
+    }
+    let meter = Meter::new(&|_| {});
+    let opened = Opened::new(replies.open(&meter).ok()?, &How::default());
+    let (settings, everything) = (Settings::default(), Selection::default());
+    match countersign_lint::judge_opened(opened, ("", ""), settings, &everything) {
+        Ok(report) => report
+            .damage
+            .filter(|_| report.records == 0)
+            .map(|it| it.message),
+        Err(none) => Some(none.to_string()),
+    }
+}
+
 /// The clauses of a protocol that some monitor judges.
 fn judged(protocol: Recorded) -> BTreeSet<&'static str> {
     let clauses = countersign_clauses::all().iter();
@@ -241,8 +265,18 @@ fn judged(protocol: Recorded) -> BTreeSet<&'static str> {
 }
 
 fn judge_all(args: &Args, how: &How) -> miette::Result<Outcome> {
-    let (sources, unreadable) = sources(&args.inputs);
     let replies = args.replies_from.as_slice();
+    let named = args.inputs.iter().chain(replies);
+    if named.filter(|it| it.as_os_str() == "-").count() > 1 {
+        return Err(miette::miette!("standard input can be read only once"));
+    }
+    if let Some(folder) = replies.iter().find(|it| it.is_dir()) {
+        return Err(miette::miette!(
+            "--replies-from takes one file, and {} is a folder",
+            folder.display()
+        ));
+    }
+    let (sources, unreadable) = sources(&args.inputs);
     if !replies.is_empty() && sources.len() != 1 {
         return Err(miette::miette!(
             "--replies-from belongs to one stream, and here are {}",
@@ -280,6 +314,15 @@ fn judge(
         file: source.name(),
         error,
     };
+    // What is said of what stands in it may quote it.
+    let unfit = |source: &Source, error: String| {
+        let error = if args.redact {
+            WITHHELD.to_owned()
+        } else {
+            error
+        };
+        unreadable(source, error)
+    };
     let open = |source: &Source, how: &How| {
         let stream = source.open(meter);
         let stream = stream.map_err(|error| unreadable(source, error.to_string()))?;
@@ -314,20 +357,23 @@ fn judge(
                 return Err(unreadable(source, error));
             }
             return judge_rows(opened, columns, &name, args.strict, &selection)
-                .map_err(|error| unreadable(source, error.to_string()));
+                .map_err(|error| unfit(source, error.to_string()));
         }
         let hint = match protocol {
             Recorded::PendingAction => ROWS,
             Recorded::Aaep | Recorded::McpAql => "",
         };
         return judge_transcript(opened, protocol, &name, args.strict, &selection)
-            .map_err(|error| unreadable(source, format!("{error}{hint}")));
+            .map_err(|error| unfit(source, format!("{error}{hint}")));
     }
     let settings = Settings {
         strict: args.strict,
         replies_recorded: args.replies == Replies::All,
     };
     if let Some(replies) = replies {
+        if let Some(error) = holds_none(replies) {
+            return Err(unfit(replies, error));
+        }
         // What is said of the format is said of the stream.
         opened = opened.joined(open(replies, &How::default())?);
     }
@@ -336,7 +382,7 @@ fn judge(
         &*replies.map(Source::name).unwrap_or_default(),
     );
     countersign_lint::judge_opened(opened, names, settings, &selection)
-        .map_err(|error| unreadable(source, error.to_string()))
+        .map_err(|error| unfit(source, error.to_string()))
 }
 
 /// Whether everything was judged, so that what was not found is not there any more.
