@@ -333,6 +333,9 @@ pub enum Risk {
     High,
 }
 
+/// How deep JSON may be nested: the limit of its parser.
+const LEVELS: u64 = 127;
+
 /// Takes the bytes of one line apart, in the memory of an earlier one.
 ///
 /// # Errors
@@ -346,10 +349,14 @@ pub fn parse<'a>(line: &'a [u8], room: &'a mut Room) -> Result<Tree<'a>, Fault> 
     tree::parse(text, room).map_err(|error| {
         let message = error.to_string();
         let cause = message.split(" at line ").next().unwrap_or(&message);
-        broken(
-            Some(error.column() as u64),
-            format!("the line is not a JSON record: {cause}"),
-        )
+        let told = if cause == "recursion limit exceeded" {
+            format!(
+                "the record is nested too deeply: of JSON no more than {LEVELS} levels are read"
+            )
+        } else {
+            format!("the line is not a JSON record: {cause}")
+        };
+        broken(Some(error.column() as u64), told)
     })
 }
 
@@ -433,14 +440,24 @@ fn read_object<'a>(
         (status == 0 || (100..=999).contains(&status)).then_some(status)
     });
     let http_status = http_status.filter(|status| *status > 0);
+    let senders = [
+        ("known", Sender::Known),
+        ("stranger", Sender::Stranger),
+        ("untold", Sender::Untold),
+    ];
+    // AAEP-EV-1: another word is a fault, and nobody knows then who it was.
+    let is_said = object
+        .get("sender")
+        .is_some_and(|it| !matches!(it, Value::Null));
+    let unread = if is_said {
+        Sender::Untold
+    } else {
+        Sender::Unsaid
+    };
+    let sender = fields.one_of("sender", Optional, &senders);
     wrapper.sent = Sent {
         received,
-        sender: match object.get("sender").and_then(Value::as_str) {
-            Some("stranger") => Sender::Stranger,
-            Some("untold") => Sender::Untold,
-            Some("known") => Sender::Known,
-            Some(_) | None => Sender::Unsaid,
-        },
+        sender: sender.unwrap_or(unread),
         http_status,
         http_body: object.get("http_body"),
     };

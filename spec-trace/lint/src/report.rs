@@ -44,6 +44,9 @@ pub struct NotJudged {
     /// Whether the stream owes the answer: it ends too early, or lacks what it should hold. Then the verdict is open.
     #[serde(skip)]
     pub owed: bool,
+    /// Whether nothing of what the clause asks was judged: whoever asks for it alone gets no answer.
+    #[serde(skip)]
+    pub wholly: bool,
 }
 
 impl NotJudged {
@@ -54,15 +57,25 @@ impl NotJudged {
             clause,
             reason,
             owed: true,
+            wholly: false,
         }
     }
 
-    /// What such a stream does not show: the verdict stands.
-    pub fn unseen(clause: &'static str, reason: impl Into<String>) -> Self {
+    /// What such a stream does not show of the clause, which is judged besides: the verdict stands.
+    pub fn partly(clause: &'static str, reason: impl Into<String>) -> Self {
         let owed = false;
         Self {
             owed,
             ..Self::open(clause, reason)
+        }
+    }
+
+    /// A clause of which such a stream shows nothing: the verdict stands, unless it alone was asked for.
+    pub fn unseen(clause: &'static str, reason: impl Into<String>) -> Self {
+        let wholly = true;
+        Self {
+            wholly,
+            ..Self::partly(clause, reason)
         }
     }
 }
@@ -139,13 +152,12 @@ impl LintReport {
     pub(crate) fn leave_withdrawn_open(&mut self, acceptances: &BTreeSet<u64>) {
         let is_open = |it: &mut Finding| it.acceptance.is_some_and(|it| acceptances.contains(&it));
         let open = self.violations.extract_if(.., is_open);
-        self.not_judged.extend(open.map(|it| NotJudged {
-            clause: it.clause,
-            reason: format!(
+        self.not_judged.extend(open.map(|it| {
+            let reason = format!(
                 "{} (line {}), but that reply has the time of a state.changed which may have withdrawn the question, as finely as that is written: which came first does not show; a recording would have to hold finer times",
                 it.message, it.line
-            ),
-            owed: false,
+            );
+            NotJudged::partly(it.clause, reason)
         }));
         self.settle();
     }
@@ -182,6 +194,9 @@ impl LintReport {
         findings.chain(&mut self.known).for_each(Finding::redact);
         for not_judged in &mut self.not_judged {
             not_judged.reason = format!("withheld; it asks that {}", gist(not_judged.clause));
+        }
+        if let Some(damage) = &mut self.damage {
+            damage.message = "withheld; what stands there may be quoted in it".to_owned();
         }
     }
 

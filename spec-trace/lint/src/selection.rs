@@ -68,6 +68,7 @@ impl Selection {
             report.not_judged.push(NotJudged::open("AAEP-EV-3", reason));
         }
         report.not_judged.extend(self.unjudged());
+        self.open_unshown(report);
         report.settle();
     }
 
@@ -80,6 +81,31 @@ impl Selection {
     fn names(&self, clause: &str, also: &[&str]) -> bool {
         let is_meant = |id: &str| self.only.iter().any(|asked| clause::covers(asked, id));
         self.only.is_empty() || is_meant(clause) || also.iter().any(|id| is_meant(id))
+    }
+
+    /// Leaves the verdict open on what was asked for and such a recording shows nothing of: silence about it would look like a good
+    /// verdict.
+    fn open_unshown(&self, report: &mut LintReport) {
+        let is_found = |id: &str| {
+            let mut found = report.violations.iter().chain(&report.warnings);
+            found.any(|it| it.clause == id || it.also.contains(&id))
+        };
+        let is_unshown = |id: &str| {
+            let mut reasons = report.not_judged.iter();
+            reasons.any(|it| it.clause == id && it.wholly) && !is_found(id)
+        };
+        let mut unshown = BTreeSet::new();
+        for asked in &self.only {
+            let clauses = clause::meant(asked).unwrap_or_default();
+            let judged = clauses.iter().map(|clause| clause.id.as_str());
+            let judged: Vec<_> = judged.filter(|id| self.judged.contains(id)).collect();
+            if judged.iter().all(|id| is_unshown(id)) {
+                unshown.extend(judged);
+            }
+        }
+        for it in &mut report.not_judged {
+            it.owed |= it.wholly && unshown.contains(it.clause);
+        }
     }
 
     /// What was asked for and no monitor can give: silence about it would look like a good verdict.

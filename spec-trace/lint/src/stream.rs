@@ -618,7 +618,7 @@ impl Linter {
             "numbers are skipped in {} of the sessions, first on line {line}: whether those events were never sent or are not in the record does not show",
             self.shared.gaps
         );
-        Some(NotJudged::unseen("AAEP-EV-4", reason))
+        Some(NotJudged::partly("AAEP-EV-4", reason))
     }
 
     /// AAEP-A.1-1, AAEP-A.9-1: another producer starts a session under an id that is taken.
@@ -633,7 +633,7 @@ impl Linter {
 
     /// What would need the replies.
     fn without_replies(&self) -> Vec<NotJudged> {
-        const CONFIRMATIONS: [(&str, &str); 6] = [
+        const CONFIRMATIONS: [(&str, &str); 5] = [
             ("AAEP-6.1-3", "whether anything was rejected does not show"),
             (
                 "AAEP-6.1-6",
@@ -645,11 +645,11 @@ impl Linter {
             ),
             ("AAEP-A.4-3", "whether anything was accepted does not show"),
             ("AAEP-A.4-4", "whether anything was rejected does not show"),
-            (
-                "AAEP-A.7.4-1",
-                "each question may have been accepted off the record, so only its absence is judged",
-            ),
         ];
+        const ABSENCE: (&str, &str) = (
+            "AAEP-A.7.4-1",
+            "each question may have been accepted off the record, so only its absence is judged",
+        );
         const CLARIFICATIONS: [(&str, &str); 3] = [
             (
                 "AAEP-6.1-8",
@@ -665,19 +665,17 @@ impl Linter {
             ),
         ];
         let of = |asked: u64, clauses: &'static [_]| if asked > 0 { clauses } else { &[] };
-        let clauses = [
-            of(self.questions, &CONFIRMATIONS),
-            of(self.clarifications, &CLARIFICATIONS),
-        ];
         if self.replies_seen {
             return Vec::new();
         }
-        let clauses = clauses.concat().into_iter();
-        clauses
-            .map(|(clause, what)| {
-                NotJudged::unseen(clause, format!("the stream holds no replies: {what}"))
-            })
-            .collect()
+        let reason = |what: &str| format!("the stream holds no replies: {what}");
+        let unseen =
+            |(clause, what): &(&'static str, &str)| NotJudged::unseen(clause, reason(what));
+        let (clause, what) = ABSENCE;
+        let absence = (self.questions > 0).then(|| NotJudged::partly(clause, reason(what)));
+        let confirmations = of(self.questions, &CONFIRMATIONS).iter().map(unseen);
+        let clarifications = of(self.clarifications, &CLARIFICATIONS).iter().map(unseen);
+        confirmations.chain(absence).chain(clarifications).collect()
     }
 }
 

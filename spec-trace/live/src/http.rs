@@ -85,13 +85,29 @@ pub fn run<Ids: IdSource + Send + 'static>(
 ///
 /// Where signals cannot be waited for.
 pub async fn asked_to_end() {
+    // Nothing is told, so that nothing fails.
+    let _told = told_and_asked_to_end(|| Ok(())).await;
+}
+
+/// The same; `tell` is called when such a signal is waited for, so that whoever acts on what it tells can send one.
+///
+/// # Errors
+///
+/// Those of `tell`: then nothing is waited for.
+///
+/// # Panics
+///
+/// Where signals cannot be waited for.
+pub async fn told_and_asked_to_end(tell: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt()).expect("a signal can be waited for");
     let mut terminate = signal(SignalKind::terminate()).expect("a signal can be waited for");
+    tell()?;
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
+    Ok(())
 }
 
 /// Waits for such a signal, on the thread that calls it.

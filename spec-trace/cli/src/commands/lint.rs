@@ -230,6 +230,10 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
 const ROWS: &str =
     "; rows of a table of pending actions need --mapping FILE with a table [row] (TRANSCRIPTS.md)";
 
+/// What is said of a file that holds no recording, where nothing of it may be quoted.
+pub(crate) const WITHHELD: &str =
+    "it is no such recording; what stands in it is withheld, and told without --redact";
+
 /// The clauses of a protocol that some monitor judges.
 fn judged(protocol: Recorded) -> BTreeSet<&'static str> {
     let clauses = countersign_clauses::all().iter();
@@ -241,8 +245,18 @@ fn judged(protocol: Recorded) -> BTreeSet<&'static str> {
 }
 
 fn judge_all(args: &Args, how: &How) -> miette::Result<Outcome> {
-    let (sources, unreadable) = sources(&args.inputs);
     let replies = args.replies_from.as_slice();
+    let named = args.inputs.iter().chain(replies);
+    if named.filter(|it| it.as_os_str() == "-").count() > 1 {
+        return Err(miette::miette!("standard input can be read only once"));
+    }
+    if let Some(folder) = replies.iter().find(|it| it.is_dir()) {
+        return Err(miette::miette!(
+            "--replies-from takes one file, and {} is a folder",
+            folder.display()
+        ));
+    }
+    let (sources, unreadable) = sources(&args.inputs);
     if !replies.is_empty() && sources.len() != 1 {
         return Err(miette::miette!(
             "--replies-from belongs to one stream, and here are {}",
@@ -280,6 +294,15 @@ fn judge(
         file: source.name(),
         error,
     };
+    // What is said of what stands in it may quote it.
+    let unfit = |source: &Source, error: String| {
+        let error = if args.redact {
+            WITHHELD.to_owned()
+        } else {
+            error
+        };
+        unreadable(source, error)
+    };
     let open = |source: &Source| {
         let stream = source.open(meter);
         stream.map_err(|error| unreadable(source, error.to_string()))
@@ -313,14 +336,14 @@ fn judge(
                 return Err(unreadable(source, error));
             }
             return judge_rows(opened, columns, &name, args.strict, &selection)
-                .map_err(|error| unreadable(source, error.to_string()));
+                .map_err(|error| unfit(source, error.to_string()));
         }
         let hint = match protocol {
             Recorded::PendingAction => ROWS,
             Recorded::Aaep | Recorded::McpAql => "",
         };
         return judge_transcript(opened, protocol, &name, args.strict, &selection)
-            .map_err(|error| unreadable(source, format!("{error}{hint}")));
+            .map_err(|error| unfit(source, format!("{error}{hint}")));
     }
     let settings = Settings {
         strict: args.strict,
@@ -328,14 +351,14 @@ fn judge(
     };
     if let Some(replies) = replies {
         let of_replies = Opened::of_replies(open(replies)?, how);
-        opened = opened.joined(of_replies.map_err(|error| unreadable(replies, error.to_string()))?);
+        opened = opened.joined(of_replies.map_err(|error| unfit(replies, error.to_string()))?);
     }
     let names = (
         &*source.name(),
         &*replies.map(Source::name).unwrap_or_default(),
     );
     countersign_lint::judge_opened(opened, names, settings, &selection)
-        .map_err(|error| unreadable(source, error.to_string()))
+        .map_err(|error| unfit(source, error.to_string()))
 }
 
 /// Whether everything was judged, so that what was not found is not there any more.

@@ -89,13 +89,17 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         Some(path) => Box::new(create(path)?),
         None => Box::new(io::stdout()),
     };
-    writeln!(io::stderr(), "listening on http://{address}").into_diagnostic()?;
     let (troubles, teller) = told_on_stderr(|trouble: String| printable(&trouble));
     let settings = Settings {
         to: to.clone(),
         troubles,
     };
-    let recorded = recorder::run(listener, settings, output, http::asked_to_end());
+    let mut listening = Ok(());
+    let stop = async {
+        let tell = || writeln!(io::stderr(), "listening on http://{address}");
+        listening = http::told_and_asked_to_end(tell).await;
+    };
+    let recorded = recorder::run(listener, settings, output, stop);
     // The end of its troubles is the end of it.
     let _told = teller.join();
     let recorded = recorded.into_diagnostic().wrap_err_with(|| {
@@ -103,6 +107,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         let shown = shown.unwrap_or_else(|| "stdout".to_owned());
         format!("{shown}: the recording broke off")
     })?;
+    listening.into_diagnostic()?;
     Ok(answer(&recorded, out.as_deref(), format))
 }
 

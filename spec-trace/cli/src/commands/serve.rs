@@ -465,10 +465,6 @@ fn listen(
     let listener = listener.wrap_err_with(|| format!("--http {address}: cannot listen there"))?;
     let address = listener.local_addr().into_diagnostic()?;
     let host = host()?;
-    let mut output = io::stdout();
-    writeln!(output, "listening on http://{address}")
-        .and_then(|()| output.flush())
-        .into_diagnostic()?;
     let (audits, _teller) =
         told_on_stderr(|Audit { clause, text, .. }| format!("ignored: {text} ({clause})"));
     let settings = http::Settings {
@@ -476,9 +472,18 @@ fn listen(
         patience: http::PATIENCE,
         audits,
     };
-    http::run(listener, host, settings, http::asked_to_end())
+    let mut listening = Ok(());
+    let stop = async {
+        let tell = || {
+            let mut output = io::stdout();
+            writeln!(output, "listening on http://{address}").and_then(|()| output.flush())
+        };
+        listening = http::told_and_asked_to_end(tell).await;
+    };
+    http::run(listener, host, settings, stop)
         .into_diagnostic()
         .wrap_err_with(|| format!("http://{address} could not be served"))?;
+    listening.into_diagnostic()?;
     Ok(Answer {
         text: String::new(),
         status: Status::Holds,

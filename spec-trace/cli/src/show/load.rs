@@ -8,6 +8,7 @@ use super::run::Run;
 use super::stream::Refused;
 use super::stream::Selection;
 use super::{document, kept, stream, transcript};
+use crate::commands::lint::WITHHELD;
 use crate::differing::kept as driven;
 use countersign_conform::schedule::SavedRun;
 use countersign_lint::envelope::{self, Envelope, NoMessage};
@@ -43,6 +44,11 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
         file: file.to_owned(),
         place,
         cause,
+    };
+    // What is said of what stands in it may quote it.
+    let told = |cause: String| match selection.redact {
+        true => WITHHELD.to_owned(),
+        false => cause,
     };
     if let Some(protocol) = Protocol::of_transcript(bytes).filter(|it| *it != Protocol::Aaep) {
         let run = match selection {
@@ -83,13 +89,14 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
     let no_message = if is_foreign || envelope == Envelope::Json || is_stream(bytes) {
         match stream::run(bytes, file, selection) {
             Ok(run) => return Ok(vec![run]),
-            Err(Refused::Other(cause)) => return Err(not_drawn(None, cause)),
+            Err(Refused::Other(cause)) => return Err(not_drawn(None, told(cause))),
             Err(Refused::NoMessage(none)) => none,
         }
     } else {
         NoMessage::of(bytes, None)
     };
     let place = error.as_ref().map(|error| (error.line(), error.column()));
+    let no_message = told(no_message.to_string());
     let cause = format!(
         "neither a run that check, ablate, verify, diff, vectors or a test has saved, nor a recorded stream: {no_message}"
     );

@@ -498,7 +498,7 @@ impl<R: BufRead> Frames for Har<R> {
             ("AAEP-6.1-1", reason)
         });
         told.chain(unsorted)
-            .map(|(clause, reason)| NotJudged::unseen(clause, reason))
+            .map(|(clause, reason)| NotJudged::partly(clause, reason))
             .collect()
     }
 }

@@ -300,7 +300,7 @@ impl Frames for Units<'_> {
             of(is_second)
         ));
         let reasons = moved.into_iter().chain(unordered);
-        all.extend(reasons.map(|reason| NotJudged::unseen("AAEP-6.1-1", reason)));
+        all.extend(reasons.map(|reason| NotJudged::partly("AAEP-6.1-1", reason)));
         all
     }
 }

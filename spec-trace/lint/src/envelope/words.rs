@@ -65,7 +65,7 @@ impl<F: Frames> Frames for Words<F> {
                 "{} lines of the log are words on the second output (stderr), first on line {}: what they say is not judged",
                 self.passed, self.first
             );
-            NotJudged::unseen("AAEP-EV-1", reason)
+            NotJudged::partly("AAEP-EV-1", reason)
         }));
         all
     }

@@ -171,7 +171,7 @@ impl crate::transcript::Monitor for Monitor {
             let reason = format!(
                 "a token is taken {late} ms after its expiry on line {line}: whether the tolerance is longer than the 30 s that it is where nobody sets it does not show; a transcript would have to hold a `configure` with clock_skew_tolerance_seconds"
             );
-            not_judged.push(NotJudged::unseen(rules::EXPIRED_TAKEN.clause, reason));
+            not_judged.push(NotJudged::partly(rules::EXPIRED_TAKEN.clause, reason));
         }
         not_judged
     }

@@ -545,7 +545,11 @@ mod tests {
                 says_broken(Check::Schema(NOT_JSON), answer).is_some(),
                 "{answer}"
             );
-            for other in [Check::Schema("AAEP-REPLY-1"), Check::Issued, Check::InTime] {
+            for other in [
+                Check::Schema(("AAEP-REPLY-1", "decision")),
+                Check::Issued,
+                Check::InTime,
+            ] {
                 assert_eq!(says_broken(other, answer), None, "{answer}");
             }
         }

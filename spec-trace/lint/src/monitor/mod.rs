@@ -182,6 +182,7 @@ impl Notes {
                 clause,
                 reason,
                 owed,
+                wholly: false,
             };
             self.withheld.push((held, open));
         }

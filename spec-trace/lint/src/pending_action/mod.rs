@@ -143,7 +143,7 @@ impl crate::transcript::Monitor for Monitor {
             .map(|clause| NotJudged::unseen(clause, "nothing was asked or shown that it is about"));
         let handed_back = self.rolled_back.map(|line| {
             let reason = format!("an older state is handed back on line {line}: of what was settled before, only the host knows");
-            NotJudged::unseen("PA-8", reason)
+            NotJudged::partly("PA-8", reason)
         });
         let again = self.runs_again.map(|(line, before)| {
             let reason = format!(

@@ -713,7 +713,7 @@ impl<'a> Table<'a> {
         let mut all = Vec::new();
         let first = first_clause(Protocol::PendingAction);
         if !nowhere.is_empty() {
-            all.push(NotJudged::unseen(first, nowhere.join(", ")));
+            all.push(NotJudged::partly(first, nowhere.join(", ")));
         }
         for (column, (line, written, count)) in &self.unread {
             let reason = format!(

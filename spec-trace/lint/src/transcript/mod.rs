@@ -392,7 +392,7 @@ impl Reading {
             let reason = format!(
                 "`shows` of the greeting on line {line} has {written}, which is no kind of output ({kinds})"
             );
-            NotJudged::unseen(clause, reason)
+            NotJudged::partly(clause, reason)
         })
     }
 

@@ -1,11 +1,12 @@
 //! `countersign lint --follow`: a stream that is judged while it is written.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, Read, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -14,15 +15,16 @@ use countersign_lint::finding::Finding;
 use countersign_lint::growing::{Followed, Growing};
 use countersign_lint::input::Source;
 use countersign_lint::protocol::Protocol as Recorded;
-use countersign_lint::report::LintReport;
+use countersign_lint::report::{Damage, LintReport};
 use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
 use countersign_live::http;
 use miette::{IntoDiagnostic as _, WrapErr as _};
 
-use super::{Args, Replies};
+use super::{Args, Replies, WITHHELD};
 use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::Protocol;
+use crate::commands::complain;
 use crate::findings::status_of;
 use crate::findings::text::{render_found, render_verdict};
 use crate::terminal::Terminal;
@@ -33,8 +35,9 @@ const CHUNK: usize = 64 << 10;
 /// How long a file that has not grown is left alone.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Prints each finding when it is final, and at the end what is left and the verdict. Standard input ends when it is closed, a file when it
-/// is removed, and either where the process is asked to end: then what stands there so far is judged.
+/// Prints each finding when it is final, and at the end what is left and the verdict. Standard input and a pipe end when they are closed, a
+/// file when it is removed or another has its name, and each where the process is asked to end or it cannot be read any further: then what
+/// was read so far is judged.
 ///
 /// # Errors
 ///
@@ -58,7 +61,8 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         Source::File(input.clone())
     };
     let name = source.name();
-    let mut reader = Interruptible::start(source)
+    let damage = Arc::<OnceLock<Damage>>::default();
+    let mut reader = Interruptible::start(source, Arc::clone(&damage))
         .into_diagnostic()
         .wrap_err_with(cannot)?;
     let mut start = Vec::new();
@@ -72,12 +76,15 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
             length => start.extend_from_slice(&buffer[..length]),
         }
     }
+    if let (Some(damage), true) = (damage.get(), start.is_empty()) {
+        return Err(miette::miette!("{}", damage.message)).wrap_err_with(cannot);
+    }
     if let Some(what) = other_protocol(&start, args, &how) {
         return Err(miette::miette!(
             "{name}: --follow judges streams of AAEP alone, and this is {what}; without --follow it is judged when it is whole"
         ));
     }
-    if let Err(what) = by_line(&start, &how) {
+    if let Err(what) = by_line(&start, &how, args.redact) {
         return Err(miette::miette!(
             "{name}: --follow reads a stream line by line (JSON Lines, server-sent events, container logs, CloudEvents on lines, \
              or a mapping over lines), and this is {what}; without --follow it is read when it is whole"
@@ -91,11 +98,15 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     };
     let is_ours = how.mapping.is_none()
         && how.from.unwrap_or_else(|| envelope::told(&start)) == Envelope::Jsonl;
-    let report = if is_ours {
+    let mut report = if is_ours {
         teller.ours(&start, reader).wrap_err_with(cannot)?
     } else {
         teller.other(start, reader, &how).wrap_err_with(cannot)?
     };
+    if let Some(damage) = damage.get() {
+        report.damage = Some(damage.clone());
+        report.settle();
+    }
     Ok(teller.finish(report))
 }
 
@@ -120,13 +131,13 @@ fn tells(start: &[u8]) -> bool {
 }
 
 /// Whether a stream that begins like this can be followed; else what it is. What is torn is told as damage.
-fn by_line(start: &[u8], how: &How) -> Result<(), String> {
+fn by_line(start: &[u8], how: &How, redact: bool) -> Result<(), String> {
     let is_said = how.from.is_some() || how.mapping.is_some();
     let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
     let is_object = text.trim_ascii_start().first().is_none_or(|it| *it == b'{');
     envelope::is_by_line(start, how)?;
     if !is_said && !is_object && envelope::told(start) == Envelope::Jsonl {
-        let what = envelope::looks_like(start);
+        let what = envelope::looks_like(start).filter(|_| !redact);
         let what = what.map(|it| format!(": it looks like {it}"));
         return Err(format!("something else{}", what.unwrap_or_default()));
     }
@@ -163,7 +174,7 @@ impl Teller<'_> {
             }
             is_read = self.tell(growing.push(&buffer[..length]))?;
         }
-        if reader.is_interrupted.load(Ordering::Relaxed) {
+        if reader.is_broken_off.load(Ordering::Relaxed) {
             growing.forget_rest();
         }
         Ok(growing.finish(self.name))
@@ -177,16 +188,25 @@ impl Teller<'_> {
         how: &How,
     ) -> miette::Result<LintReport> {
         let (settings, selection) = self.settings();
-        let is_interrupted = Arc::clone(&reader.is_interrupted);
+        let is_broken_off = Arc::clone(&reader.is_broken_off);
         let opened = Opened::begun(start, BufReader::new(reader), how);
         let mut followed = Followed::new(opened, settings, selection);
-        let is_broken_off = || is_interrupted.load(Ordering::Relaxed);
-        while let Some(found) = followed.advance(is_broken_off).into_diagnostic()? {
+        let withheld = |error: String| match self.args.redact {
+            true => miette::miette!(WITHHELD),
+            false => miette::miette!("{error}"),
+        };
+        let is_broken_off = || is_broken_off.load(Ordering::Relaxed);
+        while let Some(found) = followed
+            .advance(is_broken_off)
+            .map_err(|error| withheld(error.to_string()))?
+        {
             if !self.tell(found)? {
                 break;
             }
         }
-        followed.finish(self.name).into_diagnostic()
+        followed
+            .finish(self.name)
+            .map_err(|error| withheld(error.to_string()))
     }
 
     fn shown(&self, found: &[Finding]) -> String {
@@ -245,10 +265,14 @@ fn is_told(finding: &Finding, told: &mut Vec<Finding>) -> bool {
     at.map(|at| told.swap_remove(at)).is_some()
 }
 
-/// What is read, up to where the process is asked to end: then it looks like the end of it.
+/// What is read, up to where the process is asked to end or it cannot be read any further: then it looks like the end of it.
 struct Interruptible {
     pieces: Receiver<io::Result<Vec<u8>>>,
-    is_interrupted: Arc<AtomicBool>,
+    is_broken_off: Arc<AtomicBool>,
+    /// Where it could not be read any further.
+    damage: Arc<OnceLock<Damage>>,
+    /// The lines and the bytes that were taken.
+    read: (u64, u64),
     piece: Vec<u8>,
     taken: usize,
     is_over: bool,
@@ -256,14 +280,14 @@ struct Interruptible {
 
 impl Interruptible {
     /// Reads on a thread of its own, and waits for signals on another.
-    fn start(source: Source) -> io::Result<Self> {
+    fn start(source: Source, damage: Arc<OnceLock<Damage>>) -> io::Result<Self> {
         let mut reader: Box<dyn Read + Send> = match source {
             Source::Stdin => Box::new(io::stdin()),
             Source::File(path) => Box::new(Written::open(path)?),
         };
         let (sender, pieces) = mpsc::sync_channel(4);
-        let is_interrupted = Arc::new(AtomicBool::new(false));
-        let (flag, last) = (Arc::clone(&is_interrupted), sender.clone());
+        let is_broken_off = Arc::new(AtomicBool::new(false));
+        let (flag, last) = (Arc::clone(&is_broken_off), sender.clone());
         thread::spawn(move || {
             if http::wait_for_end().is_ok() {
                 flag.store(true, Ordering::Relaxed);
@@ -285,7 +309,9 @@ impl Interruptible {
         });
         Ok(Self {
             pieces,
-            is_interrupted,
+            is_broken_off,
+            damage,
+            read: (0, 0),
             piece: Vec::new(),
             taken: 0,
             is_over: false,
@@ -293,13 +319,30 @@ impl Interruptible {
     }
 }
 
+impl Interruptible {
+    /// Takes down that no more of it can be read.
+    fn broken(&self, error: &io::Error) -> Vec<u8> {
+        self.is_broken_off.store(true, Ordering::Relaxed);
+        let (lines, bytes) = self.read;
+        self.damage.get_or_init(|| Damage {
+            line: lines + 1,
+            bytes,
+            message: error.to_string(),
+        });
+        Vec::new()
+    }
+}
+
 impl Read for Interruptible {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.piece.len() && !self.is_over {
             // Where nobody sends any more, it was at its end.
-            self.piece = self.pieces.recv().unwrap_or(Ok(Vec::new()))?;
+            let piece = self.pieces.recv().unwrap_or(Ok(Vec::new()));
+            self.piece = piece.unwrap_or_else(|error| self.broken(&error));
             self.taken = 0;
-            self.is_over = self.piece.is_empty() || self.is_interrupted.load(Ordering::Relaxed);
+            self.is_over = self.piece.is_empty() || self.is_broken_off.load(Ordering::Relaxed);
+            self.read.0 += self.piece.iter().filter(|it| **it == b'\n').count() as u64;
+            self.read.1 += self.piece.len() as u64;
         }
         let rest = &self.piece[self.taken..];
         let length = rest.len().min(buffer.len());
@@ -309,10 +352,12 @@ impl Read for Interruptible {
     }
 }
 
-/// A file that is being written. It ends where it is gone.
+/// A file that is being written. It ends where it is gone, or another has its name; a pipe where nobody writes to it any more.
 struct Written {
     file: File,
     path: PathBuf,
+    /// Its device and its number there; nothing of what is no file.
+    identity: Option<(u64, u64)>,
     /// How many bytes of it were read.
     read: u64,
 }
@@ -320,23 +365,39 @@ struct Written {
 impl Written {
     fn open(path: PathBuf) -> io::Result<Self> {
         let file = File::open(&path)?;
+        let found = file.metadata()?;
+        let identity = found.is_file().then(|| identity(&found));
         Ok(Self {
             file,
             path,
+            identity,
             read: 0,
         })
     }
+}
+
+fn identity(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
 }
 
 impl Read for Written {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             // Asked before, so that what is written last is read.
-            let is_there = self.path.exists();
+            let named = fs::metadata(&self.path).ok().map(|it| identity(&it));
             let length = self.file.read(buffer)?;
             self.read += length as u64;
-            if length > 0 || !is_there {
+            if length > 0 || self.identity.is_none() {
                 return Ok(length);
+            }
+            if named != self.identity {
+                if named.is_some() {
+                    let name = Source::File(self.path.clone()).name();
+                    complain(&format!(
+                        "{name}: another file has this name now; what was judged is the one before"
+                    ));
+                }
+                return Ok(0);
             }
             if self.file.metadata()?.len() < self.read {
                 return Err(io::Error::other(
