@@ -44,7 +44,7 @@ pub enum FindingsFormat {
     Text,
     /// For programs: one JSON document.
     Json,
-    /// For build servers: a test report in XML, with a case for each clause or property.
+    /// For build servers: a test report in XML, with a case for each property, or clause of which there is something to say.
     Junit,
     /// For code hosts: SARIF 2.1.0.
     Sarif,

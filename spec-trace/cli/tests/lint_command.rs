@@ -395,6 +395,66 @@ fn an_interrupt_ends_with_the_verdict_so_far() {
     }
 }
 
+/// A file that is followed ends with the verdict on what was read: where it is cut, which is told as damage, where another takes its name,
+/// and, of a pipe, where the writer is gone.
+#[cfg(unix)]
+#[test]
+fn what_is_followed_ends_with_a_verdict_however_it_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("followed");
+    let (bad, good) = (session("a", true, 0), session("a", false, 0));
+    let pause = || std::thread::sleep(std::time::Duration::from_secs(2));
+    let cut = || fs::write(&path, "").expect("it is cut");
+    let replace = || {
+        let other = folder.path().join("other");
+        fs::write(&other, "").expect("a file");
+        fs::rename(other, &path).expect("it is replaced");
+    };
+    let nothing = || ();
+    let told = "cannot be read any further";
+    let ends: [(&str, bool, i32, &str, &dyn Fn()); 5] = [
+        (&bad, false, 1, told, &cut),
+        (&good, false, 2, told, &cut),
+        (&bad, false, 1, "another file has this name now", &replace),
+        (&good, true, 0, "conforming: 5 records", &nothing),
+        (&bad, true, 1, "violating: 5 records", &nothing),
+    ];
+    for (stream, is_pipe, status, told, end) in ends {
+        if is_pipe {
+            let made = std::process::Command::new("mkfifo").arg(&path).status();
+            assert!(made.expect("it runs").success());
+        } else {
+            fs::write(&path, stream).expect("a file");
+        }
+        let following = std::process::Command::new(env!("CARGO_BIN_EXE_countersign"))
+            .args(["lint", "--follow", text(&path)])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        if is_pipe {
+            fs::write(&path, stream).expect("it is read");
+        }
+        pause();
+        end();
+        // What does not notice its end is ended by this.
+        let (gone, late) = (path.clone(), std::time::Duration::from_secs(20));
+        let (sender, ended) = std::sync::mpsc::channel::<()>();
+        let guard = std::thread::spawn(move || {
+            let is_late = ended.recv_timeout(late).is_err();
+            let _gone = fs::remove_file(gone);
+            is_late
+        });
+        let output = following.wait_with_output().expect("it ends");
+        let _ended = sender.send(());
+        assert!(!guard.join().expect("it ends"), "it was still followed");
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(said.contains(told), "{said}");
+    }
+}
+
 // What is asked for.
 
 #[test]
@@ -513,6 +573,46 @@ fn one_clause_or_one_section_is_judged_alone() {
         .assert()
         .code(2)
         .stderr(contains("unknown clause"));
+}
+
+/// AAEP-6.1-3, AQL-4.1-3, PA-6, PA-12: what such a recording shows nothing of is no good verdict where it was asked for alone; what is
+/// judged in part is one, and so is the rest.
+#[test]
+fn one_clause_of_which_nothing_shows_leaves_the_verdict_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stream = fs::read_to_string(trace("valid", CONFORMING)).expect("the stream");
+    let events = folder.path().join("events.sse");
+    fs::write(&events, events_and_replies(&stream).0).expect("a file");
+    let entries = trace(
+        "transcripts/mcp-aql-entries/valid",
+        "AQL-4.1-4_taken-for-another-operation.jsonl",
+    );
+    let transcripts = trace("transcripts/pending-action", "valid");
+    let rows = trace(
+        "transcripts/pending-action-rows/valid",
+        "PA-5_denied-and-ran.json",
+    );
+    let mapping = trace("transcripts/pending-action-rows", "mapping.toml");
+    let mapped = ["--mapping", text(&mapping)];
+    for (file, more, unshown, shown) in [
+        (&events, &[][..], "AAEP-6.1-3", "AAEP-A.7.4-1"),
+        (&entries, &[], "AQL-4.1-3", "AQL-4.1-4"),
+        (&transcripts, &[], "PA-6", "PA-1"),
+        (&rows, &mapped, "PA-12", "PA-5"),
+    ] {
+        for (only, status) in [
+            (&[][..], 0),
+            (&["--only", shown], 0),
+            (&["--only", unshown], 3),
+            (&["--only", shown, "--only", unshown], 3),
+        ] {
+            let mut command = lint(more);
+            let command = command.arg(file).args(only);
+            command.assert().code(status);
+        }
+    }
+    let (report, _) = json_of(&[text(&events), "--only", "AAEP-6.1-3"]);
+    assert_eq!(report["verdict"], "inconclusive");
 }
 
 #[test]
@@ -698,6 +798,57 @@ fn plant_value(key: &str, value: &mut Value) {
 }
 
 /// So that the test above cannot pass because nothing would be quoted anyway.
+/// What is said of a file that is no recording, or ends in what is none, may quote it, and does so only where it may.
+#[test]
+fn what_is_said_of_unfit_files_is_redacted_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let wrapped = |name: &str| {
+        let lines = session("a", false, 0);
+        let wrapped = lines.lines().map(|it| format!("{{\"{name}\":{it}}}\n"));
+        wrapped.collect::<String>()
+    };
+    let unasked = "{\"id\":\"one\",\"op\":\"hello\",\"driver\":1,\"protocol\":\"mcp-aql\"}\n{\"id\":\"SECRET\",\"name\":\"x\"}\n";
+    let answered = fs::read_to_string(trace(
+        "transcripts/mcp-aql/valid",
+        "AQL-1.2-2_token-without-expiry.jsonl",
+    ));
+    let answered = answered.expect("the transcript");
+    let no_way = wrapped("p").replace("{\"p\"", "{\"d\":\"SECRET\",\"p\"");
+    for (number, (content, more)) in [
+        (wrapped("SECRET"), &[][..]),
+        (no_way, &["--message", "/p", "--direction", "/d"]),
+        (unasked.to_owned(), &["--protocol", "mcp-aql"]),
+        (
+            answered + "{\"id\":\"SECRET\",\"name\":\"x\"}\n",
+            &["--protocol", "mcp-aql"],
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = folder.path().join(format!("{number}.jsonl"));
+        fs::write(&file, content).expect("a file");
+        for format in ["text", "json", "junit", "sarif"] {
+            for redact in [&[][..], &["--redact"]] {
+                let mut command = lint(more);
+                let command = command.arg(&file).args(redact).args(["--format", format]);
+                let output = command.output().expect("it runs");
+                let said = [output.stdout, output.stderr].concat();
+                let is_quoted = String::from_utf8_lossy(&said).contains("SECRET");
+                assert_eq!(output.status.code(), Some(2), "{number} {format}");
+                assert_eq!(is_quoted, redact.is_empty(), "{number} {format}");
+            }
+        }
+    }
+    let wrapped = folder.path().join("0.jsonl");
+    let mut command = Command::cargo_bin("countersign").expect("the command is built");
+    let command = command.args(["show", "--redact"]).arg(&wrapped);
+    command
+        .assert()
+        .code(2)
+        .stderr(contains("SECRET").not().and(contains("withheld")));
+}
+
 #[test]
 fn output_that_is_not_redacted_quotes_the_stream() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -806,6 +957,37 @@ fn a_finding_on_a_reply_of_a_second_file_names_that_file() {
             .code(2)
             .stderr(contains(format!("cannot read {}", text(&b))))
             .stderr(contains(what));
+    }
+}
+
+/// Replies come from one file that holds some, and standard input is read once.
+#[test]
+fn a_second_file_without_replies_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let stream = fs::read_to_string(trace("invalid", UNASKED)).expect("the stream");
+    let (events, replies) = events_and_replies(&stream);
+    fs::create_dir(at("empty")).expect("a folder");
+    fs::create_dir(at("full")).expect("a folder");
+    fs::write(at("a.sse"), events).expect("a file");
+    fs::write(at("full/b.jsonl"), replies).expect("a file");
+    fs::write(at("words.txt"), "hello\n").expect("a file");
+    for (wrong, told) in [
+        ("empty", "is a folder"),
+        ("full", "is a folder"),
+        ("words.txt", "it looks like plain text"),
+    ] {
+        lint(&[text(&at("a.sse")), "--replies-from", text(&at(wrong))])
+            .assert()
+            .code(2)
+            .stderr(contains(told));
+    }
+    for twice in [&["-", "-"][..], &["-", "--replies-from", "-"]] {
+        lint(twice)
+            .write_stdin(stream.clone())
+            .assert()
+            .code(2)
+            .stderr(contains("only once"));
     }
 }
 

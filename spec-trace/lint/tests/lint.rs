@@ -489,6 +489,45 @@ fn what_may_have_stood_in_an_event_of_no_session_is_told_under_its_fault() {
     }
 }
 
+/// AAEP-EV-1: JSON that is no deeper than its reader goes is judged, and of what is deeper that is said.
+#[test]
+fn a_record_that_is_nested_too_deeply_is_told_so() {
+    let told = |levels: usize| {
+        let (open, close) = ("[".repeat(levels - 1), "]".repeat(levels - 1));
+        let line = format!("{{\"type\":\"x.other\",\"a\":{open}{close}}}");
+        let violations = lint_bytes(line.as_bytes()).violations;
+        violations.into_iter().map(|it| it.message).next()
+    };
+    assert_eq!(told(127), None);
+    let message = told(128).expect("a finding");
+    assert!(message.contains("nested too deeply"), "{message}");
+    assert!(message.contains("127"), "{message}");
+}
+
+/// AAEP-EV-1: a word at `sender` that is none of the three is a finding, and the reply is not taken to count.
+#[test]
+fn an_unknown_word_about_the_sender_is_a_finding_and_vouches_for_nobody() {
+    let name = "AAEP-A.4-3_accepted-and-never-called.jsonl";
+    let stream = fs::read_to_string(traces("invalid").join(name)).expect("a readable trace");
+    let by = |sender: Value| {
+        let stream = stream.replace("\"sender\": \"known\"", &format!("\"sender\": {sender}"));
+        lint_bytes(stream.as_bytes())
+    };
+    let clauses = |report: &LintReport| {
+        let all = report.violations.iter().map(|it| it.clause);
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(clauses(&by(json!("known"))), ["AAEP-A.4-3"]);
+    assert_eq!(clauses(&by(Value::Null)), ["AAEP-A.4-3"]);
+    let untold = by(json!("untold"));
+    assert_eq!(clauses(&untold), [] as [&str; 0]);
+    for wrong in [json!("strangr"), json!(1)] {
+        let report = by(wrong);
+        assert_eq!(clauses(&report), ["AAEP-EV-1"]);
+        assert_eq!(report.not_judged, untold.not_judged);
+    }
+}
+
 /// AAEP-A.6-2: a producer that counts in UTF-16 units may cut its output within a character, and JSON can write that.
 #[test]
 fn output_that_is_cut_within_a_character_conforms() {

@@ -65,11 +65,12 @@ That nobody replied is evidence only where replies are recorded: where one is, w
 so, as in the next line, or with --replies all.
   {\"type\":\"countersign.recording\",\"replies\":\"all\"}
 
-What would not be wrong were another fault mended stands under that, as its consequence.
+In streams of AAEP, what would not be wrong were another fault mended stands under that, as its
+consequence.
 
 Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
 read, not to its end, or is no recording of the protocol; else 3 if a verdict is open: the stream
-ends too early, or nothing that was asked for could be judged; else 0.";
+ends too early, or nothing of a clause or section that was asked for could be judged; else 0.";
 
 /// What does not go with a stream that is still written.
 const FOLLOWED: [&str; 3] = ["replies_from", "baseline", "write_baseline"];
@@ -94,7 +95,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub replies_from: Option<PathBuf>,
 
-    /// Print each finding when it is final, while the stream is written: one that is read line by line, a file (until it is removed) or -;
+    /// Print each finding when it is final, while the stream is written: one that is read line by line, a file (until it is removed or another has its name), a pipe or -;
     /// Ctrl-C ends with the verdict so far
     #[arg(long, conflicts_with_all = FOLLOWED)]
     pub follow: bool,
@@ -111,7 +112,7 @@ pub struct Args {
     #[arg(long, value_name = "CLAUSE", value_parser = parse_clause)]
     pub only: Vec<String>,
 
-    /// Take warnings (SHOULD, and what the appendix alone asks for) as violations
+    /// Take warnings (SHOULD, MAY, and what the appendix alone asks for) as violations
     #[arg(long)]
     pub strict: bool,
 

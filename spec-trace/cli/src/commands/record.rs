@@ -118,6 +118,10 @@ fn create(path: &Path) -> miette::Result<File> {
     file.wrap_err_with(|| format!("--out {}: cannot be made", path.display()))
 }
 
+fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
 fn answer(recorded: &Recorded, out: Option<&Path>, format: Format) -> Answer {
     let Recorded {
         written,
@@ -137,7 +141,10 @@ fn answer(recorded: &Recorded, out: Option<&Path>, format: Format) -> Answer {
                 0 => String::new(),
                 _ => format!(", {left_out} left out"),
             };
-            format!("recorded: {events} events of {streams} streams, {messages} replies{rest}\n")
+            let events = counted(events, "event", "events");
+            let streams = counted(*streams, "stream", "streams");
+            let replies = counted(messages, "reply", "replies");
+            format!("recorded: {events} of {streams}, {replies}{rest}\n")
         }
     };
     let status = if is_whole {

@@ -332,3 +332,13 @@ fn what_cannot_be_recorded_is_refused() {
     }
     assert_eq!(fs::read_to_string(&there).expect("it is there"), "mine\n");
 }
+
+/// Whoever has read where it listens may end it at once.
+#[test]
+fn a_signal_is_heard_as_soon_as_the_address_is_told() {
+    for _ in 0..10 {
+        let mut recorder = Recorder::of("127.0.0.1:9");
+        let (status, said) = recorder.stop();
+        assert_eq!(status, Some(3), "{said}");
+    }
+}

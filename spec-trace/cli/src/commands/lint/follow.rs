@@ -49,7 +49,12 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let is_stream = args.protocol.is_none_or(|it| it == Protocol::Aaep);
     let how = args.format.how()?;
     let has_rows = how.mapping.as_ref().is_some_and(|it| it.row().is_some());
-    if format != FindingsFormat::Text || !is_stream || has_rows {
+    if format != FindingsFormat::Text {
+        return Err(miette::miette!(
+            "--follow prints text alone; without it, --format tells of a stream that is whole"
+        ));
+    }
+    if !is_stream || has_rows {
         return Err(miette::miette!(
             "--follow prints text about a stream of AAEP"
         ));
