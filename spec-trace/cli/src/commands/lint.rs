@@ -326,6 +326,7 @@ fn judge(
     let settings = Settings {
         strict: args.strict,
         replies_recorded: args.replies == Replies::All,
+        ..Settings::default()
     };
     if let Some(replies) = replies {
         // What is said of the format is said of the stream.

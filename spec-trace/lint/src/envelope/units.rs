@@ -18,11 +18,11 @@ use crate::time::Timestamp;
 
 /// How many messages of one unit are held at most. Behind them the order begins anew with what is read, which is said, and nobody
 /// is accused for it.
-const MOST_HELD: usize = 1024;
+pub(super) const MOST_HELD: usize = 1024;
 
 /// What a message is to the order of those of its unit.
 #[derive(Debug, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     /// With its token, and whether it accepts a confirmation.
     Reply(Vec<u8>, bool),
     Question(Vec<u8>),
@@ -36,7 +36,7 @@ enum Role {
 }
 
 impl Role {
-    fn of(record: &[u8]) -> Self {
+    pub(super) fn of(record: &[u8]) -> Self {
         let record = record.trim_ascii();
         let names = ["type", "reply_token", "message", "to_state", "decision"];
         let Ok([name, token, message, to, decision]) = parts(record, names) else {
@@ -76,21 +76,32 @@ impl Role {
     }
 }
 
-/// The replies that were put elsewhere.
+/// The replies whose order is open.
 #[derive(Default)]
-struct Moved {
+pub(super) struct Moved {
     count: u64,
     /// The line of the first, and whether that is in the second of two files.
     first: (u64, bool),
 }
 
 impl Moved {
-    fn add(&mut self, reply: &Message) {
+    pub(super) fn add(&mut self, place: (u64, bool)) {
         if self.count == 0 {
-            self.first = (reply.line, reply.is_second);
+            self.first = place;
         }
         self.count += 1;
     }
+
+    /// How many there are, and where the first stands; nothing where there is none.
+    pub(super) fn told(&self) -> Option<(u64, String)> {
+        (self.count > 0).then(|| (self.count, place_of(self.first)))
+    }
+}
+
+/// A line, and of which of two files.
+fn place_of((line, is_second): (u64, bool)) -> String {
+    let of = if is_second { " of their file" } else { "" };
+    format!("line {line}{of}")
 }
 
 /// Messages that are in the order of their times.
@@ -232,7 +243,7 @@ fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut M
         {
             roles[at..=to].rotate_left(1);
             ready[at..=to].rotate_left(1);
-            moved.add(&ready[to]);
+            moved.add((ready[to].line, ready[to].is_second));
         }
     }
 }
@@ -257,7 +268,7 @@ fn put_before_what_followed(ready: &mut [Message], roles: &mut [Role], moved: &m
         if let Some(to) = to {
             roles[to..=at].rotate_right(1);
             ready[to..=at].rotate_right(1);
-            moved.add(&ready[to]);
+            moved.add((ready[to].line, ready[to].is_second));
         }
     }
 }
@@ -284,20 +295,14 @@ impl Frames for Units<'_> {
 
     fn not_judged(&self) -> Vec<NotJudged> {
         let mut all = self.frames.not_judged();
-        let of = |is_second| if is_second { " of their file" } else { "" };
-        let Moved {
-            count,
-            first: (line, is_second),
-        } = self.moved;
         // AAEP-EV-3, AAEP-6.1-1: within its last digit a time does not say whether a reply came before what it led to.
-        let moved = (count > 0).then(|| format!(
-            "{count} replies have the same time as events around them, as finely as that is written, first on line {line}{}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times",
-            of(is_second)
+        let moved = self.moved.told().map(|(count, first)| format!(
+            "{count} replies have the same time as events around them, as finely as that is written, first on {first}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times"
         ));
-        let unordered = self.unordered.map(|(line, is_second)| format!(
-            "more than {MOST_HELD} messages, or {} MiB, have the same time, as finely as that is written, from line {line}{} on, and replies are among them: which came first does not show, and from there on what rests on it is not judged; a recording would have to hold finer times",
+        let unordered = self.unordered.map(|first| format!(
+            "more than {MOST_HELD} messages, or {} MiB, have the same time, as finely as that is written, from {} on, and replies are among them: which came first does not show, and from there on what rests on it is not judged; a recording would have to hold finer times",
             LONGEST_LINE >> 20,
-            of(is_second)
+            place_of(first)
         ));
         let reasons = moved.into_iter().chain(unordered);
         all.extend(reasons.map(|reason| NotJudged::unseen("AAEP-6.1-1", reason)));
