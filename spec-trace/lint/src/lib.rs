@@ -150,7 +150,6 @@ pub fn judge_numbered(
             if let Some(first) = places.unordered_from {
                 judged.0.leave_order_open(first.max(1));
             }
-            judged.0.leave_withdrawn_open(&places.perhaps_withdrawn);
             (judged, Some(places))
         }
     };

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 /// A run as one recorder wrote it: when, in ms, and what, in the order of the run.
 type Run = Vec<(i64, Value)>;
 
+const REPLIES: [&str; 2] = ["confirmation.reply", "clarification.reply"];
+
 fn stamp(ms: i64) -> String {
     let (seconds, ms) = (ms.div_euclid(1000) + 600, ms.rem_euclid(1000));
     format!(
@@ -19,13 +21,13 @@ fn stamp(ms: i64) -> String {
     )
 }
 
-/// A run of these, each a kind and its members; a kind without a dot before `reply` is an event.
+/// A run of these, each a kind and its members.
 fn run(steps: &[(i64, &str, Value)]) -> Run {
     let records = steps
         .iter()
         .enumerate()
         .map(|(number, (ms, kind, members))| {
-            let mut record = if kind.ends_with(".reply") {
+            let mut record = if REPLIES.contains(kind) {
                 json!({"type": kind, "subscription_id": "sub_a", "reply_token": "rpl_a"})
             } else {
                 json!({
@@ -48,12 +50,13 @@ fn run(steps: &[(i64, &str, Value)]) -> Run {
 fn is_reply(record: &Value) -> bool {
     record["type"]
         .as_str()
-        .is_some_and(|it| it.ends_with(".reply"))
+        .is_some_and(|it| !it.starts_with("aaep:"))
 }
 
-/// The clauses that are broken, and all that is said not to be judged.
+/// The clauses that are broken, those of consequences among them, and all that is said not to be judged.
 fn told(report: &LintReport) -> (Vec<&'static str>, String) {
     let findings = report.violations.iter().chain(&report.warnings);
+    let findings = findings.flat_map(|it| std::iter::once(it).chain(&it.consequences));
     let clauses = findings.map(|it| it.clause).collect();
     let open = report.not_judged.iter();
     let open: Vec<_> = open
@@ -74,9 +77,10 @@ fn record_of(ms: i64, dir: &str, message: &Value) -> Value {
 fn in_order(run: &Run) -> (Vec<&'static str>, String) {
     let lines = run.iter().map(|(ms, record)| {
         let dir = if is_reply(record) { "in" } else { "out" };
-        format!("{}\n", record_of(*ms, dir, record))
+        record_of(*ms, dir, record).to_string()
     });
-    told(&lint(lines.collect::<String>().as_bytes(), "a").expect("memory can be read"))
+    let text = lines.collect::<Vec<_>>().join("\n");
+    told(&lint(text.as_bytes(), "a").expect("memory can be read"))
 }
 
 fn judged(opened: Opened<'_>) -> (Vec<&'static str>, String) {
@@ -95,7 +99,10 @@ fn by_two_clocks(run: &Run, ahead: i64) -> [(Vec<&'static str>, String); 3] {
             (ms + ahead, reply)
         })
         .collect();
-    let lines = |all: &Run| -> String { all.iter().map(|(_, it)| format!("{it}\n")).collect() };
+    let lines = |all: &Run| {
+        let lines: Vec<_> = all.iter().map(|(_, it)| it.to_string()).collect();
+        lines.join("\n")
+    };
     let wrapped = replies.iter().map(|(ms, reply)| {
         let record = record_of(*ms, "in", reply);
         (*ms, record)
@@ -105,13 +112,19 @@ fn by_two_clocks(run: &Run, ahead: i64) -> [(Vec<&'static str>, String); 3] {
         let replies = Opened::new(replies.as_bytes(), &How::default());
         judged(Opened::new(one.as_bytes(), &How::default()).joined(replies))
     };
-    let stream: String = events
+    let stream: Vec<_> = events
         .iter()
-        .map(|(_, it)| format!("data: {it}\n\n"))
+        .map(|(_, it)| {
+            format!(
+                "data: {it}
+
+"
+            )
+        })
         .collect();
     let mut entries = vec![json!({
         "startedDateTime": stamp(ahead - 60_000),
-        "response": {"status": 200, "content": {"mimeType": "text/event-stream", "text": stream}},
+        "response": {"status": 200, "content": {"mimeType": "text/event-stream", "text": stream.concat()}},
     })];
     entries.extend(replies.iter().map(|(ms, reply)| {
         json!({
@@ -372,4 +385,46 @@ fn that_the_order_rests_on_two_clocks_is_told() {
     }
     let (_, open) = in_order(&accepted());
     assert!(!open.contains("clocks"), "{open}");
+}
+
+/// AAEP-6.1-1: of a call that came before its question, which ran on the reply, no more is told than of the run as it went.
+#[test]
+fn what_ran_of_a_call_before_its_question_may_have_waited_for_the_reply() {
+    let mut asks = question(true);
+    asks["action"] = json!("Call transfer with: amount=500");
+    let mut called = call();
+    called["args_summary"] = json!("amount=500");
+    called["tool_call_id"] = json!("call_1");
+    let mut completed = done();
+    completed["tool_call_id"] = json!("call_1");
+    let run = run(&[
+        (100, "session.started", summary()),
+        (200, "state.changed", state("idle", "calling_tool")),
+        (300, "tool.invoked", call()),
+        (
+            350,
+            "state.changed",
+            state("calling_tool", "awaiting_input"),
+        ),
+        (400, "awaiting.confirmation", asks),
+        (1400, "confirmation.reply", decision("accept")),
+        (
+            1420,
+            "state.changed",
+            state("awaiting_input", "calling_tool"),
+        ),
+        (1500, "tool.completed", completed),
+        (1510, "state.changed", state("calling_tool", "thinking")),
+        (1600, "session.completed", summary()),
+    ]);
+    let (expected, _) = in_order(&run);
+    assert!(!expected.contains(&"AAEP-6.1-1"), "{expected:?}");
+    for ahead in [-60_000, -4000, -1000, 0, 50, 110, 250, 1000, 4000] {
+        for (clauses, open) in by_two_clocks(&run, ahead) {
+            assert_eq!(clauses, expected, "{ahead}: {open}");
+        }
+    }
+    for (clauses, open) in by_two_clocks(&run, 10_000) {
+        assert!(clauses.contains(&"AAEP-6.1-1"), "{clauses:?} {open}");
+    }
 }

@@ -73,7 +73,7 @@ impl<'a> Clocks<'a> {
 
     /// Puts a reply that comes next behind its question, if that comes yet. Within one unit of time that is done besides.
     fn put_behind_question(&mut self) {
-        let Some((reply, Role::Reply(token, _))) = self.ahead.front() else {
+        let Some((reply, Role::Reply(token))) = self.ahead.front() else {
             return;
         };
         let (token, over) = (token.clone(), reply.time.map(|(_, end)| end));
@@ -88,7 +88,7 @@ impl<'a> Clocks<'a> {
                     return;
                 }
                 let held = &mut self.ahead.make_contiguous()[..=at];
-                let is_meant = |role: &Role| matches!(role, Role::Reply(it, _) if *it == token);
+                let is_meant = |role: &Role| matches!(role, Role::Reply(it) if *it == token);
                 held.sort_by_key(|(_, role)| is_meant(role));
                 for (reply, _) in held.iter().filter(|(_, role)| is_meant(role)) {
                     self.behind.add((reply.line, reply.is_second));
@@ -122,7 +122,7 @@ impl<'a> Clocks<'a> {
                     self.since.push((time, place));
                 }
             }
-            Role::State | Role::Withdrawal | Role::Call | Role::End => {
+            Role::State | Role::Call | Role::End => {
                 self.last = self.last.max(Some(time));
                 let since = self.since.drain(..);
                 for (_, place) in since.filter(|(replied, _)| is_near(*replied, time)) {

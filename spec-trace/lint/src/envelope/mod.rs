@@ -129,8 +129,6 @@ pub(crate) struct Message {
     begins_many: bool,
     /// Whether it is one of those, and there is a reply beside it; or it comes out of an archive that is in no order.
     is_unordered: bool,
-    /// Whether it is an acceptance that may have come behind the withdrawal of its question.
-    is_perhaps_withdrawn: bool,
     /// Its time and the end of the unit in which that is written, where messages are put together by time.
     time: Option<(Timestamp, Timestamp)>,
 }
@@ -148,7 +146,6 @@ impl Default for Message {
             is_error: false,
             begins_many: false,
             is_unordered: false,
-            is_perhaps_withdrawn: false,
             time: None,
         }
     }
@@ -486,9 +483,6 @@ impl Messages<'_> {
         }
         if message.is_unordered {
             self.places.unordered_from.get_or_insert(self.many);
-        }
-        if message.is_perhaps_withdrawn {
-            self.places.perhaps_withdrawn.insert(self.number);
         }
         Ok(Some(self.shift()))
     }

@@ -1,12 +1,10 @@
 //! Replies among events that have the same time as finely as it is written (AAEP-EV-3), where both are put together by time.
 //!
 //! The one thing to know: within the unit of its last digit a time says no order. A reply is put before what it may have led
-//! to, and behind its question, so that nobody is accused; that the order is open is said. An acceptance that was put before what may
-//! have withdrawn its question is marked: that nothing came of it is no fault.
+//! to, and behind its question, so that nobody is accused; that the order is open is said.
 
 use std::collections::VecDeque;
 use std::io;
-use std::ops::Range;
 
 use memchr::memmem;
 
@@ -23,13 +21,11 @@ pub(super) const MOST_HELD: usize = 1024;
 /// What a message is to the order of those of its unit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// With its token, and whether it accepts a confirmation.
-    Reply(Vec<u8>, bool),
+    /// With its token.
+    Reply(Vec<u8>),
     Question(Vec<u8>),
     /// A reply may have led to it, or to a call.
     State,
-    /// The same, and it may say that a question is withdrawn (AAEP-6.8-3).
-    Withdrawal,
     Call,
     End,
     Other,
@@ -38,8 +34,8 @@ pub(super) enum Role {
 impl Role {
     pub(super) fn of(record: &[u8]) -> Self {
         let record = record.trim_ascii();
-        let names = ["type", "reply_token", "message", "to_state", "decision"];
-        let Ok([name, token, message, to, decision]) = parts(record, names) else {
+        let names = ["type", "reply_token", "message"];
+        let Ok([name, token, message]) = parts(record, names) else {
             return Self::Other;
         };
         if let (None, Some(message)) = (&name, message) {
@@ -51,18 +47,11 @@ impl Role {
                 .is_some_and(|it| it.ends_with(kind.as_bytes()))
         };
         let token = token.map(|at| record[at].to_vec()).unwrap_or_default();
-        let is_text = |at: Option<Range<usize>>, words: &[&str]| {
-            let text = at.and_then(|at| record[at].trim_ascii().strip_prefix(b"\""));
-            let text = text.and_then(|it| it.strip_suffix(b"\""));
-            text.is_some_and(|text| words.iter().any(|it| it.as_bytes() == text))
-        };
         match () {
-            () if is("confirmation.reply") => Self::Reply(token, is_text(decision, &["accept"])),
-            () if is("clarification.reply") => Self::Reply(token, false),
+            () if is("confirmation.reply") || is("clarification.reply") => Self::Reply(token),
             () if is("awaiting.confirmation") || is("awaiting.clarification") => {
                 Self::Question(token)
             }
-            () if is("state.changed") && is_text(to, &["thinking", "deciding"]) => Self::Withdrawal,
             () if is("state.changed") => Self::State,
             () if is("tool.invoked") => Self::Call,
             () if ["completed", "errored", "cancelled"]
@@ -212,18 +201,6 @@ impl<'a> Units<'a> {
         if !roles.contains(&Role::End) || roles.contains(&Role::Call) {
             put_before_what_followed(ready, &mut roles, &mut self.moved);
         }
-        mark_perhaps_withdrawn(ready, &roles);
-    }
-}
-
-/// AAEP-6.8-4: marks the acceptances that may have come behind the withdrawal of their questions.
-fn mark_perhaps_withdrawn(ready: &mut [Message], roles: &[Role]) {
-    for at in 0..roles.len() {
-        let end = ready[at].time.map(|(_, end)| end);
-        let is_within = |it: &Message| it.time.is_some_and(|(time, _)| Some(time) < end);
-        let mut behind = roles.iter().zip(ready.iter()).skip(at + 1);
-        ready[at].is_perhaps_withdrawn = matches!(roles[at], Role::Reply(_, true))
-            && behind.any(|(role, it)| *role == Role::Withdrawal && is_within(it));
     }
 }
 
@@ -231,7 +208,7 @@ fn mark_perhaps_withdrawn(ready: &mut [Message], roles: &[Role]) {
 fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
     // The last first, so that they keep their own order.
     for at in (0..roles.len()).rev() {
-        let Role::Reply(token, _) = &roles[at] else {
+        let Role::Reply(token) = &roles[at] else {
             continue;
         };
         let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
@@ -252,7 +229,7 @@ fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut M
 fn put_before_what_followed(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
     let mut behind = 0;
     for at in 0..roles.len() {
-        let Role::Reply(token, _) = &roles[at] else {
+        let Role::Reply(token) = &roles[at] else {
             continue;
         };
         let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
@@ -260,7 +237,7 @@ fn put_before_what_followed(ready: &mut [Message], roles: &mut [Role], moved: &m
         let from = question.map_or(behind, |it| behind.max(it + 1));
         let replied = ready[at].time.map(|(time, _)| time);
         let led_to = |it: &usize| {
-            matches!(roles[*it], Role::State | Role::Withdrawal | Role::Call)
+            matches!(roles[*it], Role::State | Role::Call)
                 && ready[*it].time.is_some_and(|(_, end)| replied < Some(end))
         };
         let to = (from..at).find(led_to);

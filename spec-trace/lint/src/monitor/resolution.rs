@@ -556,10 +556,6 @@ impl Resolution {
         }
         let finding = Finding::new(rule, event.place, Some(event.session), message);
         let mut finding = finding.since(since);
-        finding.acceptance = question
-            .answered
-            .map(|(reply, _)| reply)
-            .filter(|_| accepted);
         if let Some(line) = timeouts.told(index) {
             finding = finding.follows_from(line, rules::DEFAULT_FORGOTTEN.clause);
         }
