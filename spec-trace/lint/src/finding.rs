@@ -68,9 +68,6 @@ pub struct Finding {
     /// The line behind which all stands that it rests on, where that is known.
     #[serde(skip)]
     pub since: Option<u64>,
-    /// The line of the acceptance of which nothing came.
-    #[serde(skip)]
-    pub acceptance: Option<u64>,
 }
 
 impl Finding {
@@ -106,7 +103,6 @@ impl Finding {
             weight: rule.weight,
             rests_on_absence: rule.rests_on_absence,
             since: None,
-            acceptance: None,
         }
     }
 

@@ -134,6 +134,10 @@ pub fn judge_numbered(
     settings: Settings,
     selection: &Selection,
 ) -> Result<Numbered, NoMessage> {
+    let settings = Settings {
+        two_clocks: settings.two_clocks || opened.is_by_two_clocks(),
+        ..settings
+    };
     let (start, records) = opened.split();
     // In a text, a line that is torn is no more than a line of text.
     let may_be_torn = records.is_err() || !is_text(&start);
@@ -148,7 +152,6 @@ pub fn judge_numbered(
             if let Some(first) = places.unordered_from {
                 judged.0.leave_order_open(first.max(1));
             }
-            judged.0.leave_withdrawn_open(&places.perhaps_withdrawn);
             (judged, Some(places))
         }
     };

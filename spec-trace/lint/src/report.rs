@@ -2,7 +2,7 @@
 //!
 //! How they are shown, and how a command ends that has them to tell, is the business of others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -146,20 +146,6 @@ impl LintReport {
         let open = places.not_judged.into_iter();
         self.not_judged
             .extend(open.map(|it| NotJudged { clause, ..it }));
-    }
-
-    /// AAEP-6.8-4: leaves open that nothing came of the acceptances on these lines: their questions may have been withdrawn before.
-    pub(crate) fn leave_withdrawn_open(&mut self, acceptances: &BTreeSet<u64>) {
-        let is_open = |it: &mut Finding| it.acceptance.is_some_and(|it| acceptances.contains(&it));
-        let open = self.violations.extract_if(.., is_open);
-        self.not_judged.extend(open.map(|it| {
-            let reason = format!(
-                "{} (line {}), but that reply has the time of a state.changed which may have withdrawn the question, as finely as that is written: which came first does not show; a recording would have to hold finer times",
-                it.message, it.line
-            );
-            NotJudged::partly(it.clause, reason)
-        }));
-        self.settle();
     }
 
     /// Takes out what rests on the order of replies and events from that line on: which is right does not show.

@@ -36,6 +36,9 @@ pub struct Settings {
     pub strict: bool,
     /// Whether the stream is known beforehand to hold replies; else the first one tells.
     pub replies_recorded: bool,
+    /// Whether replies stand among the events by their times, that is by two clocks: what rests on so few seconds of that order
+    /// as a reply may be on its way is not judged.
+    pub two_clocks: bool,
 }
 
 /// The judge of one stream.
@@ -275,8 +278,7 @@ impl Linter {
                 self.shared.cancel(event.session, token, event.place.line);
             }
         }
-        let over = matches!(event.kind, EventKind::Ended(_))
-            && !open.recorded.authorisation.is_undecided();
+        let over = matches!(event.kind, EventKind::Ended(_)) && !open.recorded.is_undecided();
         if let Some(token) = forgotten {
             self.tokens.remove(&token, number);
         }
@@ -335,7 +337,12 @@ impl Linter {
 
     fn open(&mut self, lifecycle: Lifecycle, sequence: Sequence) -> Session {
         self.kept += 1;
-        let open = OpenSession::new(lifecycle, sequence, self.replies_seen);
+        let open = OpenSession::new(
+            lifecycle,
+            sequence,
+            self.replies_seen,
+            self.settings.two_clocks,
+        );
         Session::Kept(Box::new(open))
     }
 

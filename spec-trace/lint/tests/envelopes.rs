@@ -42,6 +42,17 @@ fn judged_as(bytes: &[u8], how: &How) -> Result<LintReport, String> {
     judge_opened(opened, ("a", "b"), Settings::default(), &selection).map_err(|why| why.to_string())
 }
 
+/// A stream of our format whose order is taken to be by two clocks, if that is so.
+fn plain(text: &str, two_clocks: bool) -> LintReport {
+    let opened = Opened::new(text.as_bytes(), &How::default());
+    let settings = Settings {
+        two_clocks,
+        ..Settings::default()
+    };
+    let judged = judge_opened(opened, ("a", "b"), settings, &Selection::default());
+    judged.unwrap_or_else(|_| lint(text.as_bytes(), "a").expect("memory can be read"))
+}
+
 fn judged(bytes: &[u8]) -> LintReport {
     judged_as(bytes, &How::default()).expect("it holds messages")
 }
@@ -225,7 +236,7 @@ fn what_is_said_of_a_stream_is_said_of_it_in_every_envelope() {
             {
                 continue;
             }
-            let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+            let plain = plain(text, way.envelope == Envelope::Har);
             let lines: Vec<&str> = text.lines().collect();
             let put = (way.put)(&lines);
             let how = How {
@@ -658,7 +669,7 @@ fn an_archive_puts_replies_between_the_events_by_time() {
                 Some(time) => format!("{{\"dir\":\"in\",\"at\":\"{time}\",\"message\":{line}}}\n"),
                 None => format!("{line}\n"),
             });
-        let plain = lint(received.collect::<String>().as_bytes(), "a").expect("memory can be read");
+        let plain = plain(&received.collect::<String>(), true);
         assert_eq!(said(&found), said(&plain), "{name}");
         archived += 1;
     }
@@ -690,8 +701,7 @@ fn replies_of_another_file_come_between_the_events_by_time() {
             &Selection::default(),
         );
         let found = found.expect("it holds messages");
-        let plain = lint(text.as_bytes(), "a").expect("memory can be read");
-        assert_eq!(said(&found), said(&plain), "{name}");
+        assert_eq!(said(&found), said(&plain(&text, true)), "{name}");
         joined_at_all += 1;
     }
     assert!(joined_at_all > 60, "{joined_at_all}");
@@ -758,16 +768,18 @@ fn a_reply_comes_before_what_it_may_have_led_to_in_the_same_unit_of_a_time() {
         ("", true, 2, 7, "02.700", &[], true),
         ("", true, 5, 7, "04.900", &[], false),
         // A second is a second.
-        ("", true, 5, 7, "06.000", &["AAEP-A.7.4-1"], false),
-        ("", true, 4, 7, "05.400", &["AAEP-A.7.4-1"], false),
+        ("", true, 5, 7, "06.000", &[], false),
+        ("", true, 4, 7, "05.400", &[], false),
+        ("", true, 5, 7, "10.001", &["AAEP-A.7.4-1"], false),
         // Nothing says that it came before the end.
         ("", false, 7, 7, "07.400", &[], false),
         (".223", true, 5, 7, "05.223", &[], true),
         (".223", true, 2, 7, "02.223", &[], true),
         (".223", true, 5, 7, "05.2239", &[], true),
-        (".223", true, 5, 7, "05.224", &["AAEP-A.7.4-1"], false),
+        (".223", true, 5, 7, "05.224", &[], false),
         (".223456", true, 5, 7, "05.223456", &[], true),
-        (".223456", true, 5, 7, "05.223457", &["AAEP-A.7.4-1"], false),
+        (".223456", true, 5, 7, "05.223457", &[], false),
+        (".223456", true, 5, 7, "10.223457", &["AAEP-A.7.4-1"], false),
         (".223", false, 7, 7, "07.223", &[], false),
     ] {
         let at = format!("2026-05-24T14:00:{at}Z");
@@ -810,10 +822,8 @@ fn an_acceptance_in_the_same_unit_as_a_withdrawal_may_have_come_behind_it() {
         ("thinking", "05", false, true),
         ("deciding", "05", false, true),
         ("thinking", "05.400", false, false),
-        ("thinking", "04.900", true, false),
+        ("thinking", "04.900", false, true),
         ("thinking", "06.000", false, false),
-        // That is no withdrawal.
-        ("writing_output", "05", true, false),
     ] {
         let mut events = asked_and_called("", 5, 7, false);
         events[3] = events[3]
@@ -828,7 +838,7 @@ fn an_acceptance_in_the_same_unit_as_a_withdrawal_may_have_come_behind_it() {
         assert_eq!(clauses, expected, "{to} {at}: {found:?}");
         let mut open = found.not_judged.iter();
         let told =
-            open.any(|it| it.clause == "AAEP-A.4-3" && it.reason.contains("has the time of"));
+            open.any(|it| it.clause == "AAEP-A.4-3" && it.reason.contains("may have withdrawn"));
         assert_eq!(told, is_open, "{to} {at}: {found:?}");
     }
 }
@@ -839,7 +849,7 @@ const ACCEPTED: &str = r#"{"dir":"in","at":"2026-05-24T14:00:05.400Z","sender":"
 /// A unit that starts with a fine time ends with the coarsest in it; what was before the reply by its own time stays there.
 #[test]
 fn a_time_of_fewer_digits_has_a_longer_unit_wherever_it_stands() {
-    for (fine, expected) in [(1, &[][..]), (2, &["AAEP-A.7.4-1"])] {
+    for (fine, is_open) in [(1, true), (2, false)] {
         let mut events = asked_and_called("", 5, 7, true);
         events.insert(
             5,
@@ -849,8 +859,10 @@ fn a_time_of_fewer_digits_has_a_longer_unit_wherever_it_stands() {
             .join("\n")
             .replacen("14:00:05Z", "14:00:05.000Z", fine);
         let found = joined(&events, ACCEPTED);
-        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
-        assert_eq!(clauses, expected, "{fine}: {found:?}");
+        assert_eq!(found.violations.len(), 0, "{fine}: {found:?}");
+        let mut open = found.not_judged.iter();
+        let told = open.any(|it| it.reason.contains("the same time"));
+        assert_eq!(told, is_open, "{fine}: {found:?}");
     }
 }
 
@@ -861,16 +873,16 @@ fn a_reply_whose_time_has_fewer_digits_comes_behind_its_question() {
         let reply = ACCEPTED.replace("05.400", &format!("0{second}"));
         reply.replace("accept", decision)
     };
-    for (replies, expected) in [
-        (vec![in_seconds("accept", 2)], &[][..]),
-        (vec![in_seconds("accept", 2), in_seconds("reject", 2)], &[]),
-        (vec![in_seconds("perhaps", 2), in_seconds("accept", 2)], &[]),
-        (vec![in_seconds("accept", 1)], &["AAEP-A.7.4-1"]),
+    for replies in [
+        vec![in_seconds("accept", 2)],
+        vec![in_seconds("accept", 2), in_seconds("reject", 2)],
+        vec![in_seconds("perhaps", 2), in_seconds("accept", 2)],
+        vec![in_seconds("accept", 1)],
+        vec![in_seconds("accept", 1), in_seconds("reject", 1)],
     ] {
         let events = asked_and_called(".300", 2, 7, true).join("\n");
         let found = joined(&events, &replies.join("\n"));
-        let clauses: Vec<_> = found.violations.iter().map(|it| it.clause).collect();
-        assert_eq!(clauses, expected, "{replies:?}: {found:?}");
+        assert_eq!(found.violations.len(), 0, "{replies:?}: {found:?}");
     }
 }
 
@@ -886,7 +898,7 @@ fn where_too_many_messages_have_one_time_the_order_of_replies_is_open() {
         (5000, ACCEPTED, true, &[]),
         (
             5000,
-            &ACCEPTED.replace("05.400", "06.000"),
+            &ACCEPTED.replace("05.400", "10.001"),
             false,
             &["AAEP-A.7.4-1"],
         ),

@@ -349,6 +349,7 @@ fn judge(
     let settings = Settings {
         strict: args.strict,
         replies_recorded: args.replies == Replies::All,
+        ..Settings::default()
     };
     if let Some(replies) = replies {
         let of_replies = Opened::of_replies(open(replies)?, how);

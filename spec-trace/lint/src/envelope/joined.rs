@@ -1,7 +1,7 @@
 //! The events of one file and the replies of another, put together by their times.
 //!
 //! The one thing to know: neither order is changed. A reply comes before the first event that is later than it, by the time of
-//! its receipt, else by its own; so the clocks have to agree. A message without a time stays behind the one before it.
+//! its receipt, else by its own; by two clocks (what that leaves open: [`super::clocks`]). A message without a time stays behind the one before it.
 
 use std::io;
 use std::ops::Range;

@@ -4,6 +4,7 @@
 //! of an SSE capture, JSON values. A [`Mapping`] says where within a value the message stands, and what else is known of it.
 //! What is our own format already takes neither: it is read as lines.
 
+mod clocks;
 mod detect;
 mod har;
 mod hint;
@@ -30,6 +31,7 @@ use crate::place::Shift;
 use crate::protocol::Protocol;
 use crate::report::NotJudged;
 use crate::time::Timestamp;
+use clocks::Clocks;
 use har::Har;
 use joined::Joined;
 use logs::Logs;
@@ -127,8 +129,6 @@ pub(crate) struct Message {
     begins_many: bool,
     /// Whether it is one of those, and there is a reply beside it; or it comes out of an archive that is in no order.
     is_unordered: bool,
-    /// Whether it is an acceptance that may have come behind the withdrawal of its question.
-    is_perhaps_withdrawn: bool,
     /// Its time and the end of the unit in which that is written, where messages are put together by time.
     time: Option<(Timestamp, Timestamp)>,
 }
@@ -146,7 +146,6 @@ impl Default for Message {
             is_error: false,
             begins_many: false,
             is_unordered: false,
-            is_perhaps_withdrawn: false,
             time: None,
         }
     }
@@ -244,6 +243,8 @@ pub struct Opened<'a> {
     /// Its first bytes.
     start: Vec<u8>,
     content: Content<'a>,
+    /// Whether its replies and events are put together by their times, that is by two clocks.
+    by_two_clocks: bool,
 }
 
 type Input<'a> = Box<dyn BufRead + Send + 'a>;
@@ -315,23 +316,34 @@ impl<'a> Opened<'a> {
     pub fn begun(start: Vec<u8>, rest: impl BufRead + Send + 'a, how: &How) -> Self {
         let input: Input<'a> = Box::new(Cursor::new(start.clone()).chain(rest));
         let content = open(input, &start, how);
-        Self { start, content }
+        let by_two_clocks = envelope_and_framing(&start, how).1 == Envelope::Har;
+        Self {
+            start,
+            content,
+            by_two_clocks,
+        }
     }
 
     /// The same, with the replies of another file put between its messages by their time.
     #[must_use]
     pub fn joined(self, replies: Self) -> Self {
-        let Self { start, content } = self;
+        let Self { start, content, .. } = self;
         let joined = Joined::new(content.boxed(), replies.content.boxed());
         Self {
             start,
-            content: Content::Other(Box::new(Units::new(Box::new(joined)))),
+            content: Content::Other(by_time(joined)),
+            by_two_clocks: true,
         }
     }
 
     /// Whether it is our format, read as it stands.
     pub fn is_ours(&self) -> bool {
         matches!(self.content, Content::Ours(_))
+    }
+
+    /// Whether its replies and events are put together by their times, that is by two clocks.
+    pub fn is_by_two_clocks(&self) -> bool {
+        self.by_two_clocks
     }
 
     /// Its first bytes.
@@ -360,6 +372,11 @@ impl<'a> Opened<'a> {
         };
         (self.start, records)
     }
+}
+
+/// Messages that are in the order of their times, by two clocks.
+fn by_time<'a>(frames: impl Frames + Send + 'a) -> Boxed<'a> {
+    Box::new(Units::new(Box::new(Clocks::new(Box::new(frames)))))
 }
 
 struct Failing(Option<io::Error>);
@@ -464,7 +481,7 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
     let frames: Boxed<'a> = match framing {
         Envelope::Sse => Box::new(Sse::new(input)),
         Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE).told()),
-        Envelope::Har => Box::new(Units::new(Box::new(Har::new(input)))),
+        Envelope::Har => by_time(Har::new(input)),
         Envelope::Cri => Box::new(Words::new(Logs::new(input))),
         Envelope::Jsonl | Envelope::Docker | Envelope::CloudEvents => {
             let lines = Lines::new(input);
@@ -535,9 +552,6 @@ impl Messages<'_> {
         }
         if message.is_unordered {
             self.places.unordered_from.get_or_insert(self.many);
-        }
-        if message.is_perhaps_withdrawn {
-            self.places.perhaps_withdrawn.insert(self.number);
         }
         Ok(Some(self.shift()))
     }

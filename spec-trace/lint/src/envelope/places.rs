@@ -1,7 +1,5 @@
 //! Where each message of a file stands, for as many as there are: monitors count messages, and people want lines.
 
-use std::collections::BTreeSet;
-
 use crate::report::NotJudged;
 
 /// How many messages lie between two marks.
@@ -17,8 +15,6 @@ pub struct Places {
     last: i64,
     /// The first message from which on replies may have come before what stands before them: there is no room to put them in order.
     pub(crate) unordered_from: Option<u64>,
-    /// The acceptances that may have come behind the withdrawal of their questions.
-    pub(crate) perhaps_withdrawn: BTreeSet<u64>,
     /// What cannot be judged for the sake of the envelope.
     pub(crate) not_judged: Vec<NotJudged>,
 }

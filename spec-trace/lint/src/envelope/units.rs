@@ -1,12 +1,10 @@
 //! Replies among events that have the same time as finely as it is written (AAEP-EV-3), where both are put together by time.
 //!
 //! The one thing to know: within the unit of its last digit a time says no order. A reply is put before what it may have led
-//! to, and behind its question, so that nobody is accused; that the order is open is said. An acceptance that was put before what may
-//! have withdrawn its question is marked: that nothing came of it is no fault.
+//! to, and behind its question, so that nobody is accused; that the order is open is said.
 
 use std::collections::VecDeque;
 use std::io;
-use std::ops::Range;
 
 use memchr::memmem;
 
@@ -18,28 +16,26 @@ use crate::time::Timestamp;
 
 /// How many messages of one unit are held at most. Behind them the order begins anew with what is read, which is said, and nobody
 /// is accused for it.
-const MOST_HELD: usize = 1024;
+pub(super) const MOST_HELD: usize = 1024;
 
 /// What a message is to the order of those of its unit.
 #[derive(Debug, PartialEq, Eq)]
-enum Role {
-    /// With its token, and whether it accepts a confirmation.
-    Reply(Vec<u8>, bool),
+pub(super) enum Role {
+    /// With its token.
+    Reply(Vec<u8>),
     Question(Vec<u8>),
     /// A reply may have led to it, or to a call.
     State,
-    /// The same, and it may say that a question is withdrawn (AAEP-6.8-3).
-    Withdrawal,
     Call,
     End,
     Other,
 }
 
 impl Role {
-    fn of(record: &[u8]) -> Self {
+    pub(super) fn of(record: &[u8]) -> Self {
         let record = record.trim_ascii();
-        let names = ["type", "reply_token", "message", "to_state", "decision"];
-        let Ok([name, token, message, to, decision]) = parts(record, names) else {
+        let names = ["type", "reply_token", "message"];
+        let Ok([name, token, message]) = parts(record, names) else {
             return Self::Other;
         };
         if let (None, Some(message)) = (&name, message) {
@@ -51,18 +47,11 @@ impl Role {
                 .is_some_and(|it| it.ends_with(kind.as_bytes()))
         };
         let token = token.map(|at| record[at].to_vec()).unwrap_or_default();
-        let is_text = |at: Option<Range<usize>>, words: &[&str]| {
-            let text = at.and_then(|at| record[at].trim_ascii().strip_prefix(b"\""));
-            let text = text.and_then(|it| it.strip_suffix(b"\""));
-            text.is_some_and(|text| words.iter().any(|it| it.as_bytes() == text))
-        };
         match () {
-            () if is("confirmation.reply") => Self::Reply(token, is_text(decision, &["accept"])),
-            () if is("clarification.reply") => Self::Reply(token, false),
+            () if is("confirmation.reply") || is("clarification.reply") => Self::Reply(token),
             () if is("awaiting.confirmation") || is("awaiting.clarification") => {
                 Self::Question(token)
             }
-            () if is("state.changed") && is_text(to, &["thinking", "deciding"]) => Self::Withdrawal,
             () if is("state.changed") => Self::State,
             () if is("tool.invoked") => Self::Call,
             () if ["completed", "errored", "cancelled"]
@@ -76,21 +65,32 @@ impl Role {
     }
 }
 
-/// The replies that were put elsewhere.
+/// The replies whose order is open.
 #[derive(Default)]
-struct Moved {
+pub(super) struct Moved {
     count: u64,
     /// The line of the first, and whether that is in the second of two files.
     first: (u64, bool),
 }
 
 impl Moved {
-    fn add(&mut self, reply: &Message) {
+    pub(super) fn add(&mut self, place: (u64, bool)) {
         if self.count == 0 {
-            self.first = (reply.line, reply.is_second);
+            self.first = place;
         }
         self.count += 1;
     }
+
+    /// How many there are, and where the first stands; nothing where there is none.
+    pub(super) fn told(&self) -> Option<(u64, String)> {
+        (self.count > 0).then(|| (self.count, place_of(self.first)))
+    }
+}
+
+/// A line, and of which of two files.
+fn place_of((line, is_second): (u64, bool)) -> String {
+    let of = if is_second { " of their file" } else { "" };
+    format!("line {line}{of}")
 }
 
 /// Messages that are in the order of their times.
@@ -201,18 +201,6 @@ impl<'a> Units<'a> {
         if !roles.contains(&Role::End) || roles.contains(&Role::Call) {
             put_before_what_followed(ready, &mut roles, &mut self.moved);
         }
-        mark_perhaps_withdrawn(ready, &roles);
-    }
-}
-
-/// AAEP-6.8-4: marks the acceptances that may have come behind the withdrawal of their questions.
-fn mark_perhaps_withdrawn(ready: &mut [Message], roles: &[Role]) {
-    for at in 0..roles.len() {
-        let end = ready[at].time.map(|(_, end)| end);
-        let is_within = |it: &Message| it.time.is_some_and(|(time, _)| Some(time) < end);
-        let mut behind = roles.iter().zip(ready.iter()).skip(at + 1);
-        ready[at].is_perhaps_withdrawn = matches!(roles[at], Role::Reply(_, true))
-            && behind.any(|(role, it)| *role == Role::Withdrawal && is_within(it));
     }
 }
 
@@ -220,7 +208,7 @@ fn mark_perhaps_withdrawn(ready: &mut [Message], roles: &[Role]) {
 fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
     // The last first, so that they keep their own order.
     for at in (0..roles.len()).rev() {
-        let Role::Reply(token, _) = &roles[at] else {
+        let Role::Reply(token) = &roles[at] else {
             continue;
         };
         let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
@@ -232,7 +220,7 @@ fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut M
         {
             roles[at..=to].rotate_left(1);
             ready[at..=to].rotate_left(1);
-            moved.add(&ready[to]);
+            moved.add((ready[to].line, ready[to].is_second));
         }
     }
 }
@@ -241,7 +229,7 @@ fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut M
 fn put_before_what_followed(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
     let mut behind = 0;
     for at in 0..roles.len() {
-        let Role::Reply(token, _) = &roles[at] else {
+        let Role::Reply(token) = &roles[at] else {
             continue;
         };
         let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
@@ -249,7 +237,7 @@ fn put_before_what_followed(ready: &mut [Message], roles: &mut [Role], moved: &m
         let from = question.map_or(behind, |it| behind.max(it + 1));
         let replied = ready[at].time.map(|(time, _)| time);
         let led_to = |it: &usize| {
-            matches!(roles[*it], Role::State | Role::Withdrawal | Role::Call)
+            matches!(roles[*it], Role::State | Role::Call)
                 && ready[*it].time.is_some_and(|(_, end)| replied < Some(end))
         };
         let to = (from..at).find(led_to);
@@ -257,7 +245,7 @@ fn put_before_what_followed(ready: &mut [Message], roles: &mut [Role], moved: &m
         if let Some(to) = to {
             roles[to..=at].rotate_right(1);
             ready[to..=at].rotate_right(1);
-            moved.add(&ready[to]);
+            moved.add((ready[to].line, ready[to].is_second));
         }
     }
 }
@@ -284,20 +272,14 @@ impl Frames for Units<'_> {
 
     fn not_judged(&self) -> Vec<NotJudged> {
         let mut all = self.frames.not_judged();
-        let of = |is_second| if is_second { " of their file" } else { "" };
-        let Moved {
-            count,
-            first: (line, is_second),
-        } = self.moved;
         // AAEP-EV-3, AAEP-6.1-1: within its last digit a time does not say whether a reply came before what it led to.
-        let moved = (count > 0).then(|| format!(
-            "{count} replies have the same time as events around them, as finely as that is written, first on line {line}{}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times",
-            of(is_second)
+        let moved = self.moved.told().map(|(count, first)| format!(
+            "{count} replies have the same time as events around them, as finely as that is written, first on {first}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times"
         ));
-        let unordered = self.unordered.map(|(line, is_second)| format!(
-            "more than {MOST_HELD} messages, or {} MiB, have the same time, as finely as that is written, from line {line}{} on, and replies are among them: which came first does not show, and from there on what rests on it is not judged; a recording would have to hold finer times",
+        let unordered = self.unordered.map(|first| format!(
+            "more than {MOST_HELD} messages, or {} MiB, have the same time, as finely as that is written, from {} on, and replies are among them: which came first does not show, and from there on what rests on it is not judged; a recording would have to hold finer times",
             LONGEST_LINE >> 20,
-            of(is_second)
+            place_of(first)
         ));
         let reasons = moved.into_iter().chain(unordered);
         all.extend(reasons.map(|reason| NotJudged::partly("AAEP-6.1-1", reason)));

@@ -20,7 +20,7 @@ use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
-    after_failed_reply, clauses_of, doubt_announced, doubt_reply, may_not_count,
+    after_failed_reply, clauses_of, doubt_announced, doubt_reply, may_not_count, what_would_tell,
 };
 use super::resolution::Resolution;
 use super::wording::{Action, Fit, Wording};
@@ -510,15 +510,48 @@ impl Announced {
     /// The session is over: judges what ran of the calls that are told.
     pub fn end(&mut self, session: &str, confirmations: &Confirmations, notes: &mut Notes) {
         self.open.clear();
+        self.judge_told(session, confirmations, notes, |_| true);
+    }
+
+    /// The same where a reply may still come by another clock: what needs one waits for it.
+    pub fn end_by_clocks(
+        &mut self,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) {
+        self.open.clear();
+        let is_pending = |it: &Confirmation| it.possible.may_be(Outcomes::PENDING);
+        let needs_none =
+            |it: &Confirmation| it.slack == 0 || it.answered.is_some() || !is_pending(it);
+        self.judge_told(session, confirmations, notes, needs_none);
+    }
+
+    /// Whether what ran of a call that is told waits for a reply.
+    pub fn is_undecided(&self) -> bool {
+        self.ran.iter().any(|it| it.early.told)
+    }
+
+    fn judge_told(
+        &mut self,
+        session: &str,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+        is_ready: impl Fn(&Confirmation) -> bool,
+    ) {
         for ran in std::mem::take(&mut self.perhaps) {
             doubt_announced(&ran, confirmations, notes);
         }
-        for ran in self.ran.iter().filter(|it| it.early.told) {
-            if let Some(question) = confirmations.get(ran.tied.number) {
+        self.ran.retain(|ran| {
+            let question = confirmations.get(ran.tied.number);
+            if !ran.early.told || question.is_some_and(|it| !is_ready(it)) {
+                return true;
+            }
+            if let Some(question) = question {
                 ran.judge(session, question, notes);
             }
-        }
-        self.ran.retain(|it| !it.early.told);
+            false
+        });
     }
 }
 
@@ -531,13 +564,24 @@ impl Ran {
             self.early.action.name(),
             self.early.line
         );
-        let answered = question.answered.filter(|it| self.follows(*it));
+        let answered = question
+            .answered
+            .filter(|it| self.follows(*it, question.slack));
         let may_default = !self.early.action.irreversible
             || matches!(self.early.action.risk, None | Some(Risk::Low));
         let by_default = answered.is_none() && question.may_explain(self.place.line, may_default);
         let accepted = question.possible.may_be(Outcomes::ACCEPTED);
         let rejected = question.possible.may_be(Outcomes::REJECTED);
         if by_default || answered.is_some() && accepted && !rejected {
+            if let Some((reply, _)) = answered.filter(|(line, _)| *line > self.place.line)
+                && question.slack > 0
+            {
+                let tells = what_would_tell(question.slack);
+                let reason = format!(
+                    "{what}, and is recorded before the reply on line {reply} which accepts that: whether that had arrived does not show; {tells}"
+                );
+                notes.leave_open(rules::UNACCEPTED.clause, self.place.line, reason);
+            }
             return doubt_reply((&what, self.place.line), question, notes);
         }
         if let Some((reply, _)) = answered {
@@ -601,8 +645,8 @@ impl Ran {
     }
 
     /// Whether the reply that decided came before the completion.
-    fn follows(&self, (line, moment): (u64, Timestamp)) -> bool {
-        let completed = self.moment();
+    fn follows(&self, (line, moment): (u64, Timestamp), slack: i64) -> bool {
+        let completed = self.moment().map(|it| it.plus_seconds(slack));
         line < self.place.line || completed.is_none_or(|completed| moment <= completed)
     }
 

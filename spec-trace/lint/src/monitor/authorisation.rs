@@ -272,9 +272,11 @@ impl Authorisation {
             let Some(run) = self.runs.get_mut(number) else {
                 continue;
             };
+            let is_before =
+                |reply: Timestamp, call: Timestamp| reply <= call.plus_seconds(confirmations.slack);
             let before = match (received, run.received, run.sent) {
-                (Some(reply), Some(call), _) => reply <= call,
-                (_, _, Some(call)) => decided <= call,
+                (Some(reply), Some(call), _) => is_before(reply, call),
+                (_, _, Some(call)) => is_before(decided, call),
                 (_, _, None) => true,
             };
             if before {
@@ -284,8 +286,11 @@ impl Authorisation {
             let candidates = run.candidates(confirmations);
             if !before || !self.assign(number, &candidates, confirmations, notes) {
                 self.deferred.push_back(number);
-            } else if received.is_none() || self.runs[number].received.is_none() {
-                doubt_order(&self.runs[number], decided, notes);
+            } else if confirmations.slack > 0
+                || received.is_none()
+                || self.runs[number].received.is_none()
+            {
+                doubt_order(&self.runs[number], (decided, confirmations.slack), notes);
             }
         }
     }

@@ -139,6 +139,11 @@ pub struct Confirmation {
     pub(super) decided: Option<(Timestamp, Option<Timestamp>)>,
     /// What that reply says, where it came so near to the deadline that the timeout may have come first.
     pub(super) near: Option<Decision>,
+    /// By how many seconds the clocks may differ by which replies and events are in order.
+    pub(super) slack: i64,
+    /// The last change of state before the reply that decided it, or the first behind that so near that it may have come before, where
+    /// two clocks say which.
+    left: Option<(u64, Timestamp)>,
     /// The last reply to it that had to be ignored: its line, and the checks that it failed, the one that tells most first.
     pub ignored: Option<(u64, Vec<Check>)>,
     /// Whether nothing says that the sender of that reply is known: then it may not have counted.
@@ -200,6 +205,8 @@ impl Confirmation {
             decided: None,
             near: None,
             ignored: None,
+            slack: 0,
+            left: None,
             may_be_unanswered: false,
             may_be_late: false,
             withdrawn_elsewhere: None,
@@ -237,6 +244,8 @@ impl Confirmation {
             decided,
             near,
             ignored,
+            slack,
+            left,
             may_be_unanswered,
             may_be_late,
             withdrawn_elsewhere,
@@ -276,6 +285,7 @@ impl Confirmation {
             memory.line(*line);
             memory.value(moment);
         });
+        memory.value(&(slack, left));
         memory.value(&(stood_still, extension.map(|it| it.until)));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
@@ -343,8 +353,8 @@ impl Confirmation {
             return false;
         };
         match (arrived, received, sent) {
-            (Some(arrived), Some(received), _) => received < arrived,
-            (_, _, Some(sent)) => sent < decided,
+            (Some(arrived), Some(received), _) => received.plus_seconds(self.slack) < arrived,
+            (_, _, Some(sent)) => sent.plus_seconds(self.slack) < decided,
             (_, _, None) => false,
         }
     }
@@ -480,6 +490,49 @@ impl Confirmation {
             (false, false) => None,
         });
         of_reply.or(withdrawn.map(Doubt::Withdrawn))
+    }
+
+    /// Whether so little lies between that moment and the reply that decided it that two clocks do not say which came first. The reply did
+    /// not come before the question, whatever it says.
+    fn is_near_reply(&self, moment: Timestamp) -> bool {
+        self.answered.is_some_and(|(_, replied)| {
+            let replied = Some(replied).max(self.asked).unwrap_or(replied);
+            replied.max(moment) <= replied.min(moment).plus_seconds(self.slack)
+        })
+    }
+
+    /// AAEP-6.8-4, AAEP-A.4-2: takes in a change of state that may have come on the other side of the reply than two clocks say. Behind an
+    /// acceptance only one that `returns` to a state that a withdrawal returns to matters.
+    pub(super) fn may_have_left(&mut self, event: &Event, returns: bool) {
+        let is_own = event.producer == self.producer && self.slack > 0;
+        let Some(sent) = event.sent.filter(|_| is_own) else {
+            return;
+        };
+        if self.answered.is_none() || returns && self.is_near_reply(sent) {
+            self.left = Some((event.place.line, sent));
+        }
+    }
+
+    /// AAEP-6.8-4, AAEP-A.4-2: what may have come on the other side of the reply that decided it, by two clocks, so that it is no fault
+    /// that nothing came of that until this end of the session.
+    pub(super) fn order_by_clocks(&self, end: &Event) -> Option<String> {
+        let (reply, _) = self.answered.filter(|_| self.slack > 0)?;
+        let is_rejected = self.possible == Outcomes::REJECTED;
+        let is_meant = |(line, sent): &(u64, Timestamp)| {
+            is_rejected == (*line < reply) && self.is_near_reply(*sent)
+        };
+        match self.left.filter(is_meant) {
+            Some((line, _)) if is_rejected => Some(format!(
+                "the state.changed on line {line} may have come behind that reply"
+            )),
+            Some((line, _)) => Some(format!(
+                "the state.changed on line {line} may have withdrawn the question before that reply"
+            )),
+            None => {
+                let is_near = end.sent.is_some_and(|it| self.is_near_reply(it));
+                is_near.then(|| "that reply may have come behind it".to_owned())
+            }
+        }
     }
 
     /// AAEP-6.8-4: a question that was withdrawn before the reply arrived stays withdrawn, also when the subscriber could not

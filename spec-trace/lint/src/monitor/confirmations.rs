@@ -56,6 +56,8 @@ pub struct Confirmations {
     by_number: Ordered<usize, Kept>,
     asked: usize,
     replies: Replies,
+    /// By how many seconds the clocks may differ by which replies and events are in order; 0 where that is as it was recorded.
+    pub slack: i64,
     /// Those of which no event so far may say what became of them, and no reply for sure.
     untouched: Ordered<usize>,
     /// The others that are kept.
@@ -85,8 +87,9 @@ struct Kept {
 
 impl Confirmations {
     /// An empty one.
-    pub fn new(replies: Replies) -> Self {
+    pub fn new(replies: Replies, slack: i64) -> Self {
         Self {
+            slack,
             by_number: Ordered::default(),
             asked: 0,
             replies,
@@ -106,6 +109,7 @@ impl Confirmations {
             by_number,
             asked,
             replies,
+            slack,
             untouched,
             touched,
             ran_out,
@@ -115,7 +119,7 @@ impl Confirmations {
             stray,
             kinds,
         } = self;
-        memory.value(&(asked, replies, untouched, touched));
+        memory.value(&(asked, replies, slack, untouched, touched));
         memory.value(&(ran_out, deadlines, unfollowed, kinds));
         memory.line(*extended);
         memory.line(*stray);
@@ -257,6 +261,7 @@ impl Confirmations {
         room: usize,
     ) -> Option<(usize, Box<Confirmation>)> {
         let line = confirmation.place.line;
+        confirmation.slack = self.slack;
         if self.replies == Replies::Unseen {
             confirmation.add(Outcomes::ACCEPTED.or(Outcomes::REJECTED), line);
         }
@@ -540,6 +545,9 @@ impl Confirmations {
             let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
                 continue;
             };
+            if leaves && may_follow {
+                confirmation.may_have_left(event, returns);
+            }
             if confirmation.may_be_withdrawn_by(event, returns) {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
                 let looks_so = from == awaiting && to.is_some();

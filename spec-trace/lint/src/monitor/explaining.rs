@@ -300,12 +300,24 @@ pub(super) fn doubt_announced(ran: &Perhaps, confirmations: &Confirmations, note
 }
 
 /// AAEP-A.7.4-1: a call that is recorded before the reply that explains it.
-pub(super) fn doubt_order(run: &Run, decided: Timestamp, notes: &mut Notes) {
+pub(super) fn doubt_order(run: &Run, (decided, slack): (Timestamp, i64), notes: &mut Notes) {
     let reason = format!(
-        "call of {} that is recorded before the reply which accepts it, decided at {decided}: whether that had arrived does not show; a recording would have to hold when each was received (\"at\")",
-        run.name()
+        "call of {} that is recorded before the reply which accepts it, decided at {decided}: whether that had arrived does not show; {}",
+        run.name(),
+        what_would_tell(slack)
     );
     notes.leave_open("AAEP-A.7.4-1", run.line(), reason);
+}
+
+/// What a recording would have to hold to tell whether a reply came before what it led to.
+pub(super) fn what_would_tell(slack: i64) -> String {
+    if slack > 0 {
+        format!(
+            "the two are in order by two clocks, and within {slack} seconds of each other; a recording would have to come from one recorder (countersign record)"
+        )
+    } else {
+        "a recording would have to hold when each was received (\"at\")".to_owned()
+    }
 }
 
 /// AAEP-6.8-4: a reply that was taken, behind a change of state that looks as if the question was withdrawn.

@@ -9,6 +9,7 @@ use super::Notes;
 use super::authorisation::{Accused, Concerned, completes};
 use super::confirmation::{Confirmation, Doubt, FollowUp, Outcomes};
 use super::confirmations::{Confirmations, KEPT_OPEN, SLACK_SECONDS};
+use super::explaining::what_would_tell;
 use super::extension::Extension;
 use super::matching::Matching;
 use super::ordered::Ordered;
@@ -483,12 +484,15 @@ impl Resolution {
             let reason = format!("{message}; {doubt}");
             return notes.leave_open(rule.clause, event.place.line, reason);
         }
+        if let Some(order) = question.order_by_clocks(event) {
+            let reason = format!(
+                "{message}, but {order}; {}",
+                what_would_tell(question.slack)
+            );
+            return notes.leave_open(rule.clause, event.place.line, reason);
+        }
         let finding = Finding::new(rule, event.place, Some(event.session), message);
         let mut finding = finding.since(since);
-        finding.acceptance = question
-            .answered
-            .map(|(reply, _)| reply)
-            .filter(|_| accepted);
         if let Some(line) = timeouts.told(index) {
             finding = finding.follows_from(line, rules::DEFAULT_FORGOTTEN.clause);
         }
@@ -575,11 +579,12 @@ impl Call {
         else {
             return;
         };
-        let is_told = received.is_some() && self.moments.1.is_some();
+        let is_told = question.slack == 0 && received.is_some() && self.moments.1.is_some();
         if self.is_taken_for_any() && self.line < reply && !is_told {
             let reason = format!(
-                "the call on line {} is recorded before the reply on line {reply} which accepts its question, decided at {decided}: whether that had arrived does not show; a recording would have to hold when each was received (\"at\")",
-                self.line
+                "the call on line {} is recorded before the reply on line {reply} which accepts its question, decided at {decided}: whether that had arrived does not show; {}",
+                self.line,
+                what_would_tell(question.slack)
             );
             notes.leave_open("AAEP-6.1-1", self.line, reason);
         }

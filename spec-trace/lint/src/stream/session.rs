@@ -52,7 +52,14 @@ pub(super) struct OpenSession {
 }
 
 impl OpenSession {
-    pub(super) fn new(lifecycle: Lifecycle, sequence: Sequence, replies_seen: bool) -> Self {
+    pub(super) fn new(
+        lifecycle: Lifecycle,
+        sequence: Sequence,
+        replies_seen: bool,
+        two_clocks: bool,
+    ) -> Self {
+        let slack = if two_clocks { SLACK_SECONDS } else { 0 };
+        let monitors = |replies| ConfirmationMonitors::new(replies, slack);
         Self {
             lifecycle,
             sequence,
@@ -61,8 +68,8 @@ impl OpenSession {
             states: States::default(),
             outputs: Outputs::default(),
             clarifications: Clarifications::default(),
-            recorded: ConfirmationMonitors::new(Replies::Recorded),
-            unseen: (!replies_seen).then(|| Box::new(ConfirmationMonitors::new(Replies::Unseen))),
+            recorded: monitors(Replies::Recorded),
+            unseen: (!replies_seen).then(|| Box::new(monitors(Replies::Unseen))),
             latest: None,
             extended: 0,
         }
@@ -290,10 +297,10 @@ pub(super) struct ConfirmationMonitors {
 }
 
 impl ConfirmationMonitors {
-    pub(super) fn new(replies: Replies) -> Self {
+    pub(super) fn new(replies: Replies, slack: i64) -> Self {
         Self {
             replies,
-            confirmations: Confirmations::new(replies),
+            confirmations: Confirmations::new(replies, slack),
             timeouts: Timeouts::default(),
             authorisation: Authorisation::default(),
             announced: Announced::default(),
@@ -351,7 +358,7 @@ impl ConfirmationMonitors {
         self.accused(event.session, accused, notes);
         if matches!(event.kind, EventKind::Ended(_)) {
             self.announced
-                .end(event.session, &self.confirmations, notes);
+                .end_by_clocks(event.session, &self.confirmations, notes);
         }
         self.resolution.event(
             event,
@@ -445,6 +452,11 @@ impl ConfirmationMonitors {
                     .take_back(&used, session, confirmations, notes)
             }));
         }
+    }
+
+    /// Whether a reply may still change the verdict on what came, even when the session is over.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.authorisation.is_undecided() || self.announced.is_undecided()
     }
 
     /// Judges what no question that is still to come can be about: the input ends.

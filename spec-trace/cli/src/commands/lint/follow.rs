@@ -162,6 +162,7 @@ impl Teller<'_> {
         let settings = Settings {
             strict: self.args.strict,
             replies_recorded: self.args.replies == Replies::All,
+            ..Settings::default()
         };
         (settings, self.args.selection(Recorded::Aaep))
     }
