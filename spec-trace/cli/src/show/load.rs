@@ -45,11 +45,6 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
         place,
         cause,
     };
-    // What is said of what stands in it may quote it.
-    let told = |cause: String| match selection.redact {
-        true => WITHHELD.to_owned(),
-        false => cause,
-    };
     if let Some(protocol) = Protocol::of_transcript(bytes).filter(|it| *it != Protocol::Aaep) {
         let run = match selection {
             Selection { redact: true, .. } => Err(CANNOT_REDACT.to_owned()),
@@ -89,14 +84,18 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
     let no_message = if is_foreign || envelope == Envelope::Json || is_stream(bytes) {
         match stream::run(bytes, file, selection) {
             Ok(run) => return Ok(vec![run]),
-            Err(Refused::Other(cause)) => return Err(not_drawn(None, told(cause))),
+            Err(Refused::Other(cause)) => return Err(not_drawn(None, cause)),
             Err(Refused::NoMessage(none)) => none,
         }
     } else {
         NoMessage::of(bytes, None)
     };
     let place = error.as_ref().map(|error| (error.line(), error.column()));
-    let no_message = told(no_message.to_string());
+    // What is said of what stands in it may quote it.
+    let no_message = match selection.redact {
+        true => WITHHELD.to_owned(),
+        false => no_message.to_string(),
+    };
     let cause = format!(
         "neither a run that check, ablate, verify, diff, vectors or a test has saved, nor a recorded stream: {no_message}"
     );

@@ -11,6 +11,7 @@ use super::events;
 use super::redact::{Numbers, redacted};
 use super::run::{Finding, Kind, Names, Run, StateChange, Step, Track, Weight};
 use super::words::printable;
+use crate::commands::lint::WITHHELD;
 use crate::findings::text::in_short;
 use countersign_lint::Numbered;
 use countersign_lint::envelope::{How, NoMessage, Opened, Places};
@@ -72,7 +73,8 @@ pub(super) fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<
         countersign_lint::judge_numbered(open(), file, Settings::default(), &Judged::default())
             .map_err(Refused::NoMessage)?;
     if let Some(damage) = report.damage {
-        return Err(Refused::Other(damage.message));
+        let withheld = redact.then(|| WITHHELD.to_owned());
+        return Err(Refused::Other(withheld.unwrap_or(damage.message)));
     }
     let mut entries = entries(&mut *open().into_records(), session)?;
     if redact {

@@ -130,7 +130,7 @@ fn a_session_that_was_recorded_is_judged_as_its_producer_has_it() {
     };
     assert_eq!(reply["http_status"], 204);
     assert_eq!(reply["authorization"], false);
-    assert!(said.contains("1 replies"), "{said}");
+    assert!(said.contains("1 reply"), "{said}");
     let file = recorder.file.with_extension("own");
     let text: Vec<String> = own.iter().map(|it| format!("{it}\n")).collect();
     fs::write(&file, format!("{HEAD}\n{}", text.concat())).expect("a file");
