@@ -395,6 +395,10 @@ fn an_interrupt_ends_with_the_verdict_so_far() {
     }
 }
 
+/// What is written, whether to a pipe, the status, what is said, and how it ends.
+#[cfg(unix)]
+type End<'a> = (&'a str, bool, i32, &'a str, &'a dyn Fn());
+
 /// A file that is followed ends with the verdict on what was read: where it is cut, which is told as damage, where another takes its name,
 /// and, of a pipe, where the writer is gone.
 #[cfg(unix)]
@@ -412,7 +416,7 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
     };
     let nothing = || ();
     let told = "cannot be read any further";
-    let ends: [(&str, bool, i32, &str, &dyn Fn()); 5] = [
+    let ends: [End<'_>; 5] = [
         (&bad, false, 1, told, &cut),
         (&good, false, 2, told, &cut),
         (&bad, false, 1, "another file has this name now", &replace),

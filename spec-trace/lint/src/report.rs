@@ -182,7 +182,7 @@ impl LintReport {
             not_judged.reason = format!("withheld; it asks that {}", gist(not_judged.clause));
         }
         if let Some(damage) = &mut self.damage {
-            damage.message = "withheld; what stands there may be quoted in it".to_owned();
+            damage.message = "withheld; what stands there may be quoted in it".into();
         }
     }
 

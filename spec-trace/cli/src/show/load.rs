@@ -92,9 +92,10 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
     };
     let place = error.as_ref().map(|error| (error.line(), error.column()));
     // What is said of what stands in it may quote it.
-    let no_message = match selection.redact {
-        true => WITHHELD.to_owned(),
-        false => no_message.to_string(),
+    let no_message = if selection.redact {
+        WITHHELD.to_owned()
+    } else {
+        no_message.to_string()
     };
     let cause = format!(
         "neither a run that check, ablate, verify, diff, vectors or a test has saved, nor a recorded stream: {no_message}"

@@ -197,9 +197,12 @@ impl Teller<'_> {
         let is_broken_off = Arc::clone(&reader.is_broken_off);
         let opened = Opened::begun(start, BufReader::new(reader), how);
         let mut followed = Followed::new(opened, settings, selection);
-        let withheld = |error: String| match self.args.redact {
-            true => miette::miette!(WITHHELD),
-            false => miette::miette!("{error}"),
+        let withheld = |error: String| {
+            if self.args.redact {
+                miette::miette!(WITHHELD)
+            } else {
+                miette::miette!("{error}")
+            }
         };
         let is_broken_off = || is_broken_off.load(Ordering::Relaxed);
         while let Some(found) = followed
@@ -347,7 +350,7 @@ impl Read for Interruptible {
             self.piece = piece.unwrap_or_else(|error| self.broken(&error));
             self.taken = 0;
             self.is_over = self.piece.is_empty() || self.is_broken_off.load(Ordering::Relaxed);
-            self.read.0 += self.piece.iter().filter(|it| **it == b'\n').count() as u64;
+            self.read.0 += self.piece.split(|it| *it == b'\n').skip(1).count() as u64;
             self.read.1 += self.piece.len() as u64;
         }
         let rest = &self.piece[self.taken..];
