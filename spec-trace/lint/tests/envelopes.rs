@@ -1398,6 +1398,11 @@ fn a_file_with_messages_elsewhere_is_told_and_what_to_do() {
             json!({ "logs": [{ "body": { "type": "aaep:agent.x" } }], "type": "a" }).to_string(),
             r#"`records = "/logs"` and `message = "/body"`"#,
         ),
+        // A log may say which way its messages went, too.
+        (
+            json!({ "dir": "out", "event": { "type": "aaep:agent.x" } }).to_string(),
+            "a message at /event: say --message /event",
+        ),
         (
             json!({ "a": [[{ "type": "aaep:agent.x" }]] }).to_string(),
             "at /a/0/0: take them out first, as with `jq -c '.. | objects | select(.type)' FILE",

@@ -69,8 +69,10 @@ pub(super) fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<
     } = selection;
     let how = how.cloned().unwrap_or_default();
     let open = || Opened::new(bytes, &how);
+    let opened = open();
+    let two_clocks = opened.is_by_two_clocks();
     let Numbered { mut report, places } =
-        countersign_lint::judge_numbered(open(), file, Settings::default(), &Judged::default())
+        countersign_lint::judge_numbered(opened, file, Settings::default(), &Judged::default())
             .map_err(Refused::NoMessage)?;
     if let Some(damage) = report.damage {
         let withheld = redact.then(|| WITHHELD.to_owned());
@@ -84,7 +86,7 @@ pub(super) fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<
             entry.redact(&mut numbers);
         }
     }
-    let mut drawing = Drawing::of(&entries, places.as_ref(), session);
+    let mut drawing = Drawing::of(&entries, places.as_ref(), session, two_clocks);
     for entry in &entries {
         drawing.take(entry);
     }
@@ -284,7 +286,12 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn of(entries: &'a [Entry], places: Option<&'a Places>, session: Option<&'a str>) -> Self {
+    fn of(
+        entries: &'a [Entry],
+        places: Option<&'a Places>,
+        session: Option<&'a str>,
+        two_clocks: bool,
+    ) -> Self {
         let mut names = Names::default();
         names.position(SUBSCRIBER);
         let sessions = entries.iter().filter_map(|entry| {
@@ -296,6 +303,7 @@ impl<'a> Drawing<'a> {
         let replies_recorded = entries.iter().any(|entry| entry.is_reply_record);
         let settings = Settings {
             replies_recorded,
+            two_clocks,
             ..Settings::default()
         };
         let tokens = entries.iter().filter_map(|entry| {

@@ -136,6 +136,7 @@ pub fn may_be_ours(bytes: &[u8]) -> bool {
     value.starts_with(b"{")
         && (has("type", is_type)
             || has("dir", |it| [&b"\"in\""[..], b"\"out\""].contains(&it))
+                && has("message", |_| true)
             || has("@context", |it| {
                 memmem::find(it, b"aaep-protocol.org").is_some()
             })

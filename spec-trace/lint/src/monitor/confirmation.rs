@@ -339,6 +339,22 @@ impl Confirmation {
             && ends.is_some_and(|ends| now.is_some_and(|now| ends <= now))
     }
 
+    /// AAEP-6.3.4-4: whether it was accepted so near to its timeout that this may have come first, if it were not still to come `now`, by the
+    /// producer's own clock. That may have been set back by less than a second.
+    pub(super) fn is_accepted_before_its_timeout(&self, now: Option<Timestamp>) -> bool {
+        let of_time = Outcomes::PENDING
+            .or(Outcomes::ACCEPTED)
+            .or(Outcomes::REJECTED);
+        let ends = self.first_deadline().filter(|_| self.extension.is_none());
+        self.near == Some(Decision::Accept)
+            && self.closed.is_none()
+            && self.possible.may_be(Outcomes::ACCEPTED)
+            && self.possible.without(of_time) == Outcomes::NONE
+            && now
+                .zip(ends)
+                .is_some_and(|(now, ends)| now.plus_seconds(1) < ends)
+    }
+
     /// Whether a call on `line` came before it was accepted, as far as the record shows. A reply that is recorded behind the
     /// call may have come before it.
     pub(super) fn is_accepted_after(

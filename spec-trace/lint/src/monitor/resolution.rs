@@ -369,8 +369,9 @@ impl Resolution {
         let mut led_to = Matching::default();
         let is_accepted = |it: &Confirmation| {
             it.is_surely_accepted()
-                || it.is_accepted_by_default(event.sent, SLACK_SECONDS)
-                    && it.producer == event.producer
+                || it.producer == event.producer
+                    && (it.is_accepted_by_default(event.sent, SLACK_SECONDS)
+                        || it.is_accepted_before_its_timeout(event.sent))
         };
         // Those whose acceptance may not have counted lead to the calls that are left.
         let is_surely_accepted = |it: &Confirmation| is_accepted(it) && it.doubt().is_none();

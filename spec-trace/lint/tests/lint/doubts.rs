@@ -174,3 +174,34 @@ fn a_rejection_whose_arrival_is_not_recorded_may_have_come_behind_the_timeout() 
         }
     }
 }
+
+/// AAEP-A.4-3, AAEP-6.3.4-4: the timeout cannot have come before the acceptance where it is still to come when the session is over.
+#[test]
+fn an_acceptance_near_a_timeout_counts_where_the_session_is_over_before_it() {
+    let known = || json!({"sender": "known"});
+    let ends_after = |seconds: i64| {
+        Stream::new()
+            .state("idle", "awaiting_input")
+            .asked("call_1", json!({"timeout_seconds": 4}))
+            .reply("call_1", "accept", json!({}), known())
+            .state("awaiting_input", "calling_tool")
+            .wait(seconds)
+            .ends()
+    };
+    assert_eq!(places(&ends_after(2).violations), [("AAEP-A.4-3", 6)]);
+    // A clock may be set back, and behind the timeout it may have come first.
+    for seconds in [3, 5] {
+        assert!(is_left_open(
+            &ends_after(seconds),
+            "AAEP-A.4-3",
+            "so near to its deadline"
+        ));
+    }
+    let withdrawn = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", json!({"timeout_seconds": 4}))
+        .state("awaiting_input", "thinking")
+        .reply("call_1", "accept", json!({}), known())
+        .ends();
+    assert_eq!(places(&withdrawn.violations), []);
+}
