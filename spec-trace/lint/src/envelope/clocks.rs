@@ -167,7 +167,7 @@ impl Frames for Clocks<'_> {
             "{count} replies stand within {SLACK_SECONDS} seconds of a call, a change of state or the end of a session, first on {first}, and are put among the events by two clocks: what rests on that order alone is not judged; a recording would have to come from one recorder (countersign record)"
         ));
         let reasons = behind.into_iter().chain(near);
-        all.extend(reasons.map(|reason| NotJudged::unseen("AAEP-6.1-1", reason)));
+        all.extend(reasons.map(|reason| NotJudged::partly("AAEP-6.1-1", reason)));
         all
     }
 }

@@ -397,7 +397,7 @@ impl Untimed {
             pointer.map(Pointer::text).unwrap_or_default(),
             self.count
         );
-        Some(NotJudged::unseen("AAEP-EV-1", reason))
+        Some(NotJudged::partly("AAEP-EV-1", reason))
     }
 }
 

@@ -433,7 +433,7 @@ impl<R: BufRead> Frames for Values<R> {
         );
         let reason = is_told.then_some(reason).into_iter();
         reason
-            .map(|it| NotJudged::unseen("AAEP-EV-1", it))
+            .map(|it| NotJudged::partly("AAEP-EV-1", it))
             .collect()
     }
 }

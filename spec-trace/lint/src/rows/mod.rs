@@ -728,6 +728,8 @@ impl<'a> Table<'a> {
             let reason = format!("{what} ({count} of {} rows)", self.rows);
             all.push(if *is_owed {
                 NotJudged::open(clause, reason)
+            } else if *count < self.rows {
+                NotJudged::partly(clause, reason)
             } else {
                 NotJudged::unseen(clause, reason)
             });
