@@ -101,7 +101,7 @@ fn no_run_with_disturbed_clarifications_is_accused() {
 #[ignore = "takes minutes"]
 fn no_run_of_a_disturbed_session_is_accused() {
     let found = nobody_accused(&[TOGETHER], &[Recorder::FULL]);
-    assert_eq!(found, (3_819_252, 15_132_902));
+    assert_eq!(found, (11_373_640, 43_433_530));
 }
 
 fn row(ablated: &Ablated) -> String {
