@@ -9,7 +9,7 @@ use serde_json::{Deserializer, Value};
 use crate::protocol::Protocol;
 
 use super::detect::{SIGNS, first, framing, is_archive, is_sse, trimmed};
-use super::mapping::NO_DIRECTION;
+use super::mapping::{NO_DIRECTION, Pointer};
 use super::values::part;
 use super::{Envelope, TELLING};
 
@@ -326,12 +326,12 @@ fn path_to_message(value: &Value, depth: usize) -> Option<VecDeque<Step>> {
 
 /// The path as a JSON pointer, which passes through strings by itself.
 fn pointer(path: &[Step]) -> String {
-    let step = |step: &Step| match step {
-        Step::Member(name) => Some(format!("/{}", name.replace('~', "~0").replace('/', "~1"))),
-        Step::Element(at) => Some(format!("/{at}")),
+    let name = |step: &Step| match step {
+        Step::Member(name) => Some(name.clone()),
+        Step::Element(at) => Some(at.to_string()),
         Step::Text => None,
     };
-    path.iter().filter_map(step).collect()
+    Pointer::written(&path.iter().filter_map(name).collect::<Vec<_>>())
 }
 
 /// How messages are read that stand there: by a pointer; by a mapping where they stand in one array; else once they are taken out.
