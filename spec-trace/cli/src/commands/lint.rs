@@ -232,8 +232,13 @@ const ROWS: &str =
     "; rows of a table of pending actions need --mapping FILE with a table [row] (TRANSCRIPTS.md)";
 
 /// What is said of a file that holds no recording, where nothing of it may be quoted.
-pub(crate) const WITHHELD: &str =
+const WITHHELD: &str =
     "it is no such recording; what stands in it is withheld, and told without --redact";
+
+/// What is said of such a file: this, or that it is withheld.
+pub(crate) fn unless_withheld(error: String, redact: bool) -> String {
+    if redact { WITHHELD.to_owned() } else { error }
+}
 
 /// The clauses of a protocol that some monitor judges.
 fn judged(protocol: Recorded) -> BTreeSet<&'static str> {
@@ -296,14 +301,8 @@ fn judge(
         error,
     };
     // What is said of what stands in it may quote it.
-    let unfit = |source: &Source, error: String| {
-        let error = if args.redact {
-            WITHHELD.to_owned()
-        } else {
-            error
-        };
-        unreadable(source, error)
-    };
+    let unfit =
+        |source: &Source, error: String| unreadable(source, unless_withheld(error, args.redact));
     let open = |source: &Source| {
         let stream = source.open(meter);
         stream.map_err(|error| unreadable(source, error.to_string()))

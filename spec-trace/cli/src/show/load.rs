@@ -8,7 +8,7 @@ use super::run::Run;
 use super::stream::Refused;
 use super::stream::Selection;
 use super::{document, kept, stream, transcript};
-use crate::commands::lint::WITHHELD;
+use crate::commands::lint::unless_withheld;
 use crate::differing::kept as driven;
 use countersign_conform::schedule::SavedRun;
 use countersign_lint::envelope::{self, Envelope, NoMessage};
@@ -92,11 +92,7 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
     };
     let place = error.as_ref().map(|error| (error.line(), error.column()));
     // What is said of what stands in it may quote it.
-    let no_message = if selection.redact {
-        WITHHELD.to_owned()
-    } else {
-        no_message.to_string()
-    };
+    let no_message = unless_withheld(no_message.to_string(), selection.redact);
     let cause = format!(
         "neither a run that check, ablate, verify, diff, vectors or a test has saved, nor a recorded stream: {no_message}"
     );

@@ -11,7 +11,7 @@ use super::events;
 use super::redact::{Numbers, redacted};
 use super::run::{Finding, Kind, Names, Run, StateChange, Step, Track, Weight};
 use super::words::printable;
-use crate::commands::lint::WITHHELD;
+use crate::commands::lint::unless_withheld;
 use crate::findings::text::in_short;
 use countersign_lint::Numbered;
 use countersign_lint::envelope::{How, NoMessage, Opened, Places};
@@ -75,8 +75,7 @@ pub(super) fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<
         countersign_lint::judge_numbered(opened, file, Settings::default(), &Judged::default())
             .map_err(Refused::NoMessage)?;
     if let Some(damage) = report.damage {
-        let withheld = redact.then(|| WITHHELD.to_owned());
-        return Err(Refused::Other(withheld.unwrap_or(damage.message)));
+        return Err(Refused::Other(unless_withheld(damage.message, redact)));
     }
     let mut entries = entries(&mut *open().into_records(), session)?;
     if redact {

@@ -21,7 +21,7 @@ use countersign_lint::stream::Settings;
 use countersign_live::http;
 use miette::{IntoDiagnostic as _, WrapErr as _};
 
-use super::{Args, Replies, WITHHELD};
+use super::{Args, Replies, unless_withheld};
 use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::Protocol;
 use crate::commands::complain;
@@ -197,17 +197,11 @@ impl Teller<'_> {
         let is_broken_off = Arc::clone(&reader.is_broken_off);
         let opened = Opened::begun(start, BufReader::new(reader), how);
         let mut followed = Followed::new(opened, settings, selection);
-        let withheld = |error: String| {
-            if self.args.redact {
-                miette::miette!(WITHHELD)
-            } else {
-                miette::miette!("{error}")
-            }
-        };
+        let told = |error: String| miette::miette!("{}", unless_withheld(error, self.args.redact));
         let is_broken_off = || is_broken_off.load(Ordering::Relaxed);
         while let Some(found) = followed
             .advance(is_broken_off)
-            .map_err(|error| withheld(error.to_string()))?
+            .map_err(|error| told(error.to_string()))?
         {
             if !self.tell(found)? {
                 break;
@@ -215,7 +209,7 @@ impl Teller<'_> {
         }
         followed
             .finish(self.name)
-            .map_err(|error| withheld(error.to_string()))
+            .map_err(|error| told(error.to_string()))
     }
 
     fn shown(&self, found: &[Finding]) -> String {
