@@ -7,11 +7,10 @@
 use std::collections::VecDeque;
 use std::io;
 
-use super::units::{MOST_HELD, Moved, Role};
-use super::{Boxed, Frames, Message};
+use super::units::{MOST_HELD, Moved};
+use super::{Boxed, Frames, Message, Role};
 use crate::lines::LONGEST_LINE;
 use crate::monitor::confirmations::SLACK_SECONDS;
-use crate::monitor::seen::hash;
 use crate::report::NotJudged;
 use crate::time::Timestamp;
 
@@ -19,7 +18,7 @@ use crate::time::Timestamp;
 pub struct Clocks<'a> {
     frames: Boxed<'a>,
     /// What was read to find the question of a reply.
-    ahead: VecDeque<(Message, Role)>,
+    ahead: VecDeque<Message>,
     bytes: usize,
     damage: Option<io::Error>,
     /// The tokens of the last questions, by their hashes.
@@ -57,9 +56,8 @@ impl<'a> Clocks<'a> {
         }
         match self.frames.next(&mut message) {
             Ok(true) => {
-                let role = Role::of(&message.bytes);
                 self.bytes += message.bytes.len();
-                self.ahead.push_back((message, role));
+                self.ahead.push_back(message);
                 true
             }
             Ok(false) => false,
@@ -73,24 +71,26 @@ impl<'a> Clocks<'a> {
 
     /// Puts a reply that comes next behind its question, if that comes yet. Within one unit of time that is done besides.
     fn put_behind_question(&mut self) {
-        let Some((reply, Role::Reply(token))) = self.ahead.front() else {
+        let Some(reply) = self.ahead.front() else {
             return;
         };
-        let (token, over) = (token.clone(), reply.time.map(|(_, end)| end));
-        if token.is_empty() || self.given.contains(&hash(&token)) {
+        let (Role::Reply(Some(token)), over) = (reply.role, reply.time.map(|(_, end)| end)) else {
+            return;
+        };
+        if self.given.contains(&token) {
             return;
         }
         let mut at = 1;
         while at < self.ahead.len() || self.read(Message::default()) {
-            let (message, role) = &self.ahead[at];
-            if matches!(role, Role::Question(asked) if *asked == token) {
+            let message = &self.ahead[at];
+            if message.role == Role::Question(Some(token)) {
                 if over.is_some() && message.time.is_some_and(|(time, _)| Some(time) < over) {
                     return;
                 }
                 let held = &mut self.ahead.make_contiguous()[..=at];
-                let is_meant = |role: &Role| matches!(role, Role::Reply(it) if *it == token);
-                held.sort_by_key(|(_, role)| is_meant(role));
-                for (reply, _) in held.iter().filter(|(_, role)| is_meant(role)) {
+                let is_meant = |it: &Message| it.role == Role::Reply(Some(token));
+                held.sort_by_key(is_meant);
+                for reply in held.iter().filter(|it| is_meant(it)) {
                     self.behind.add((reply.line, reply.is_second));
                 }
                 return;
@@ -100,12 +100,12 @@ impl<'a> Clocks<'a> {
     }
 
     /// Takes note of a message that is handed out.
-    fn pass(&mut self, message: &Message, role: &Role) {
-        if let Role::Question(token) = role {
+    fn pass(&mut self, message: &Message) {
+        if let Role::Question(Some(token)) = message.role {
             if self.given.len() >= MOST_HELD {
                 self.given.pop_front();
             }
-            self.given.push_back(hash(token));
+            self.given.push_back(token);
         }
         let Some((time, _)) = message.time else {
             return;
@@ -113,7 +113,7 @@ impl<'a> Clocks<'a> {
         let is_near = |one: Timestamp, other: Timestamp| {
             one.max(other) <= one.min(other).plus_seconds(SLACK_SECONDS)
         };
-        match role {
+        match message.role {
             Role::Reply(..) => {
                 let place = (message.line, message.is_second);
                 if self.last.is_some_and(|last| is_near(last, time)) {
@@ -140,11 +140,11 @@ impl Frames for Clocks<'_> {
             self.read(std::mem::take(into));
         }
         self.put_behind_question();
-        let Some((message, role)) = self.ahead.pop_front() else {
+        let Some(message) = self.ahead.pop_front() else {
             return self.damage.take().map_or(Ok(false), Err);
         };
         self.bytes -= message.bytes.len();
-        self.pass(&message, &role);
+        self.pass(&message);
         *into = message;
         Ok(true)
     }

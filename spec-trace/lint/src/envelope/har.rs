@@ -14,7 +14,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::joined::time_and_end;
 use super::sse::Sse;
 use super::strings::text_into;
 use super::values::{Values, part};
@@ -438,12 +437,13 @@ fn record_of(
 }
 
 fn in_archive(bytes: Vec<u8>, line: u64) -> Message {
-    Message {
-        time: time_and_end(&bytes),
+    let mut message = Message {
         bytes,
         line,
         ..Message::default()
-    }
+    };
+    message.take_place();
+    message
 }
 
 impl<R: BufRead> Frames for Har<R> {

@@ -4,31 +4,10 @@
 //! its receipt, else by its own; by two clocks (what that leaves open: [`super::clocks`]). A message without a time stays behind the one before it.
 
 use std::io;
-use std::ops::Range;
 
-use super::values::{part, parts};
 use super::{Boxed, Frames, Message};
 use crate::report::NotJudged;
 use crate::time::Timestamp;
-
-/// When the message of a record was received, else sent, and the end of the unit of the last digit of that. Nothing where a
-/// name of what tells it comes twice.
-pub fn time_and_end(record: &[u8]) -> Option<(Timestamp, Timestamp)> {
-    let record = record.trim_ascii();
-    let [at, own, message] = parts(record, ["at", "timestamp", "message"]).ok()?;
-    let time = |value: &[u8]| {
-        let text = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        let text = std::str::from_utf8(text).ok()?;
-        let time = Timestamp::parse(text)?;
-        Some((time, time.plus_unit(Timestamp::fractional_digits(text))))
-    };
-    let of = |at: Option<Range<usize>>| time(&record[at?]);
-    let within = || {
-        let message = &record[message?];
-        time(&message[part(message, "timestamp").ok()??])
-    };
-    of(at).or_else(|| of(own)).or_else(within)
-}
 
 /// One of the two files, with its next message.
 struct Side<'a> {
@@ -56,7 +35,7 @@ impl<'a> Side<'a> {
             }
         }
         if self.is_there {
-            self.next.time = time_and_end(&self.next.bytes);
+            self.next.take_place();
             self.time = self.time.max(self.next.time.map(|(time, _)| time));
         }
         Ok(())

@@ -12,6 +12,7 @@ mod joined;
 mod logs;
 mod mapping;
 mod places;
+mod role;
 mod sse;
 mod strings;
 mod units;
@@ -36,6 +37,7 @@ use har::Har;
 use joined::Joined;
 use logs::Logs;
 use mapping::Mapped;
+use role::{Role, time_and_role};
 use sse::Sse;
 use units::Units;
 use values::{Values, compact};
@@ -131,6 +133,8 @@ pub(crate) struct Message {
     is_unordered: bool,
     /// Its time and the end of the unit in which that is written, where messages are put together by time.
     time: Option<(Timestamp, Timestamp)>,
+    /// What it is to the others there.
+    role: Role,
 }
 
 impl Default for Message {
@@ -147,11 +151,17 @@ impl Default for Message {
             begins_many: false,
             is_unordered: false,
             time: None,
+            role: Role::Other,
         }
     }
 }
 
 impl Message {
+    /// Takes note of what its place among others rests on.
+    fn take_place(&mut self) {
+        (self.time, self.role) = time_and_role(&self.bytes);
+    }
+
     /// Forgets everything but the memory that it holds.
     fn clear(&mut self) {
         let mut bytes = std::mem::take(&mut self.bytes);

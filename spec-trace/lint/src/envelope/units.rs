@@ -6,10 +6,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use memchr::memmem;
-
-use super::values::parts;
-use super::{Boxed, Frames, Message};
+use super::{Boxed, Frames, Message, Role};
 use crate::lines::LONGEST_LINE;
 use crate::report::NotJudged;
 use crate::time::Timestamp;
@@ -17,53 +14,6 @@ use crate::time::Timestamp;
 /// How many messages of one unit are held at most. Behind them the order begins anew with what is read, which is said, and nobody
 /// is accused for it.
 pub(super) const MOST_HELD: usize = 1024;
-
-/// What a message is to the order of those of its unit.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// With its token.
-    Reply(Vec<u8>),
-    Question(Vec<u8>),
-    /// A reply may have led to it, or to a call.
-    State,
-    Call,
-    End,
-    Other,
-}
-
-impl Role {
-    pub(super) fn of(record: &[u8]) -> Self {
-        let record = record.trim_ascii();
-        let names = ["type", "reply_token", "message"];
-        let Ok([name, token, message]) = parts(record, names) else {
-            return Self::Other;
-        };
-        if let (None, Some(message)) = (&name, message) {
-            return Self::of(&record[message]);
-        }
-        let name = name.map(|at| record[at].trim_ascii()).unwrap_or_default();
-        let is = |kind: &str| {
-            name.strip_suffix(b"\"")
-                .is_some_and(|it| it.ends_with(kind.as_bytes()))
-        };
-        let token = token.map(|at| record[at].to_vec()).unwrap_or_default();
-        match () {
-            () if is("confirmation.reply") || is("clarification.reply") => Self::Reply(token),
-            () if is("awaiting.confirmation") || is("awaiting.clarification") => {
-                Self::Question(token)
-            }
-            () if is("state.changed") => Self::State,
-            () if is("tool.invoked") => Self::Call,
-            () if ["completed", "errored", "cancelled"]
-                .iter()
-                .any(|it| is(&format!("session.{it}"))) =>
-            {
-                Self::End
-            }
-            () => Self::Other,
-        }
-    }
-}
 
 /// The replies whose order is open.
 #[derive(Default)]
@@ -168,8 +118,8 @@ impl<'a> Units<'a> {
             bytes += read.bytes.len();
             self.ready.push_back(read);
         }
-        let may_be_reply = |it: &Message| memmem::find(&it.bytes, b".reply\"").is_some();
-        let has_replies = self.ready.iter().any(may_be_reply);
+        let is_reply = |it: &Message| matches!(it.role, Role::Reply(_));
+        let has_replies = self.ready.iter().any(is_reply);
         if self.ready.len() > 1 && has_replies {
             self.arrange();
         }
@@ -195,30 +145,29 @@ impl<'a> Units<'a> {
 
     fn arrange(&mut self) {
         let ready = self.ready.make_contiguous();
-        let mut roles: Vec<Role> = ready.iter().map(|it| Role::of(&it.bytes)).collect();
-        put_behind_questions(ready, &mut roles, &mut self.moved);
+        put_behind_questions(ready, &mut self.moved);
         // Where the session ends in that unit and nothing was called, a reply may have come behind its end.
-        if !roles.contains(&Role::End) || roles.contains(&Role::Call) {
-            put_before_what_followed(ready, &mut roles, &mut self.moved);
+        let has = |role| ready.iter().any(|it| it.role == role);
+        if !has(Role::End) || has(Role::Call) {
+            put_before_what_followed(ready, &mut self.moved);
         }
     }
 }
 
 /// A reply whose time has fewer digits than that of its question may stand before it.
-fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
+fn put_behind_questions(ready: &mut [Message], moved: &mut Moved) {
     // The last first, so that they keep their own order.
-    for at in (0..roles.len()).rev() {
-        let Role::Reply(token) = &roles[at] else {
+    for at in (0..ready.len()).rev() {
+        let Role::Reply(token) = ready[at].role else {
             continue;
         };
-        let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
+        let asks = |it: &Message| it.role == Role::Question(token);
         let end = ready[at].time.map(|(_, end)| end);
         let is_within = |it: &Message| it.time.is_some_and(|(time, _)| Some(time) < end);
-        let question = (at + 1..roles.len()).find(|it| asks(&roles[*it]) && is_within(&ready[*it]));
+        let question = (at + 1..ready.len()).find(|it| asks(&ready[*it]) && is_within(&ready[*it]));
         if let Some(to) = question
-            && !roles[..at].iter().any(asks)
+            && !ready[..at].iter().any(asks)
         {
-            roles[at..=to].rotate_left(1);
             ready[at..=to].rotate_left(1);
             moved.add((ready[to].line, ready[to].is_second));
         }
@@ -226,24 +175,23 @@ fn put_behind_questions(ready: &mut [Message], roles: &mut [Role], moved: &mut M
 }
 
 /// Puts replies before what they may have led to, behind their questions. They keep their own order.
-fn put_before_what_followed(ready: &mut [Message], roles: &mut [Role], moved: &mut Moved) {
+fn put_before_what_followed(ready: &mut [Message], moved: &mut Moved) {
     let mut behind = 0;
-    for at in 0..roles.len() {
-        let Role::Reply(token) = &roles[at] else {
+    for at in 0..ready.len() {
+        let Role::Reply(token) = ready[at].role else {
             continue;
         };
-        let asks = |it: &Role| matches!(it, Role::Question(asked) if asked == token);
-        let question = roles[..at].iter().rposition(asks);
+        let asks = |it: &Message| it.role == Role::Question(token);
+        let question = ready[..at].iter().rposition(asks);
         let from = question.map_or(behind, |it| behind.max(it + 1));
         let replied = ready[at].time.map(|(time, _)| time);
         let led_to = |it: &usize| {
-            matches!(roles[*it], Role::State | Role::Call)
+            matches!(ready[*it].role, Role::State | Role::Call)
                 && ready[*it].time.is_some_and(|(_, end)| replied < Some(end))
         };
         let to = (from..at).find(led_to);
         behind = to.unwrap_or(at) + 1;
         if let Some(to) = to {
-            roles[to..=at].rotate_right(1);
             ready[to..=at].rotate_right(1);
             moved.add((ready[to].line, ready[to].is_second));
         }
