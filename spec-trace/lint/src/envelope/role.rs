@@ -70,3 +70,54 @@ fn time(string: &[u8]) -> Option<(Timestamp, Timestamp)> {
     let time = Timestamp::parse(text)?;
     Some((time, time.plus_unit(Timestamp::fractional_digits(text))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_counts_before_what_the_sender_wrote_wherever_that_stands() {
+        let (one, two) = (r#""2026-05-24T14:00:01Z""#, r#""2026-05-24T14:00:02Z""#);
+        let begins = |record: &str| Some(time_and_role(record.as_bytes()).0?.0);
+        let of = |text: &str| Timestamp::parse(text.trim_matches('"'));
+        for (record, meant) in [
+            (format!(r#"{{"timestamp":{one}}}"#), of(one)),
+            (format!(r#"{{"timestamp":{one},"at":{two}}}"#), of(two)),
+            (format!(r#"{{"message":{{"timestamp":{one}}}}}"#), of(one)),
+            (
+                format!(r#"{{"at":{two},"message":{{"timestamp":{one}}}}}"#),
+                of(two),
+            ),
+            (format!(r#"{{"at":"soon","timestamp":{one}}}"#), of(one)),
+            (format!(r#"{{"timestamp":{one},"timestamp":{two}}}"#), None),
+            ("7".to_owned(), None),
+        ] {
+            assert_eq!(begins(&record), meant, "{record}");
+        }
+    }
+
+    #[test]
+    fn a_role_is_told_by_the_type_with_its_prefix_and_without_it() {
+        let token = Some(hash(&&b"\"rpl_1\""[..]));
+        for (kind, role) in [
+            ("confirmation.reply", Role::Reply(token)),
+            ("clarification.reply", Role::Reply(token)),
+            ("agent.awaiting.confirmation", Role::Question(token)),
+            ("aaep:agent.awaiting.clarification", Role::Question(token)),
+            ("aaep:agent.state.changed", Role::State),
+            ("aaep:agent.tool.invoked", Role::Call),
+            ("aaep:agent.tool.completed", Role::Other),
+            ("aaep:agent.session.started", Role::Other),
+            ("aaep:agent.session.completed", Role::End),
+            ("aaep:agent.session.errored", Role::End),
+            ("agent.session.cancelled", Role::End),
+        ] {
+            let message = format!(r#"{{"type":"{kind}","reply_token":"rpl_1"}}"#);
+            for record in [message.clone(), format!(r#"{{"message":{message}}}"#)] {
+                assert_eq!(time_and_role(record.as_bytes()).1, role, "{record}");
+            }
+        }
+        let without = time_and_role(br#"{"type":"confirmation.reply"}"#).1;
+        assert_eq!(without, Role::Reply(None));
+    }
+}
