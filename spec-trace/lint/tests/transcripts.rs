@@ -545,6 +545,84 @@ fn two_entries_of_one_use_leave_the_verdict_open() {
     }
 }
 
+/// AQL-4.1-1: what came of a call that nobody can read was issued, and for what it is good is left open; a token that came with one
+/// may be used up. So it is behind a request whose op is none.
+#[test]
+fn a_token_of_a_call_that_cannot_be_read_was_issued() {
+    let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+    let level = ",\"danger_level\":\"destructive\"";
+    for (part, by, said) in [
+        (level, "", "the call that is answered on line"),
+        (
+            level,
+            ",\"danger_level\":\"grave\"",
+            "the call that is answered on line",
+        ),
+        (
+            "\"operation\":\"delete_repo\",",
+            "",
+            "the call that is answered on line",
+        ),
+        (
+            "\"op\":\"call\"",
+            "\"op\":\"ask\"",
+            "its `op` \"ask\" is none of mcp-aql",
+        ),
+    ] {
+        for at in [4, 6] {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            assert_eq!(lines[at].matches(part).count(), 1);
+            lines[at] = lines[at].replace(part, by);
+            let open = open(&lines.join("\n"));
+            let is_told = |it: &String| it.contains(said) && it.contains(&format!("{}", at + 2));
+            assert!(open.len() == 1 && open.iter().all(is_told), "{open:?}");
+        }
+    }
+    let unread = text.replacen(level, "", 1);
+    let (issue, use_) = unread.split_at(unread.find("{\"id\":4,").expect("a use"));
+    let other = format!("{issue}{}", use_.replace("conf_0123", "conf_3210"));
+    let report = lint(&other, None).expect("it is a transcript");
+    assert_eq!(places(&report.violations)[0], ("AQL-4.1-1", 8));
+    // Where no issue is shown, none is missed.
+    let hidden = text.replacen(",\"respond\"", "", 1);
+    let lines = hidden.lines().enumerate();
+    let lines = lines.filter(|(at, _)| ![4, 5].contains(at));
+    let hidden: Vec<_> = lines.map(|(_, line)| line).collect();
+    open(&hidden.join("\n"));
+}
+
+/// PA-1, PA-5: a decision that cannot be read is neither an approval nor a denial: what becomes of the action is left open.
+#[test]
+fn a_decision_that_cannot_be_read_leaves_open_what_follows() {
+    let decision = "\"decision\":\"deny\"";
+    for name in ["PA-5_denial-that-allows", "PA-5_denied-and-runs"] {
+        let text = read("pending-action", "invalid", name);
+        let lines: Vec<&str> = text.lines().collect();
+        let report = lint(&text, None).expect("it is a transcript");
+        assert_eq!(places(&report.violations), [("PA-5", 8)]);
+        for (part, by) in [
+            (decision, "\"decision\":\"approve\""),
+            (decision, "\"decision\":true"),
+            (",\"by\":\"ana\"", ""),
+            ("\"action_id\":\"pa_one\"", "\"action_id\":1"),
+            ("\"op\":\"decide\"", "\"op\":\"decided\""),
+        ] {
+            assert_eq!(lines[6].matches(part).count(), 1);
+            let open = open(&text.replace(lines[6], &lines[6].replace(part, by)));
+            let is_told = |it: &String| it.contains("answered on line 8 is not judged (1 such)");
+            assert!(open.len() == 1 && open.iter().all(is_told), "{open:?}");
+        }
+    }
+    // What was told in such an answer is told again behind a restart, and what nobody asks about stays as it was.
+    let text = read(
+        "pending-action",
+        "invalid",
+        "PA-8_runs-again-behind-a-restart",
+    );
+    let unread = text.replacen("\"decision\":\"allow\"", "\"decision\":\"yes\"", 1);
+    assert_eq!(open(&unread).len(), 1);
+}
+
 /// PA-2: names that cannot be read leave open who may decide; a list without names is none.
 #[test]
 fn deciders_that_cannot_be_read_are_named() {

@@ -170,6 +170,8 @@ impl Adapter {
 pub struct Account {
     pub adapters: BTreeMap<String, Adapter>,
     pub tokens: BTreeMap<String, Token>,
+    /// The tokens that were issued for what cannot be read.
+    pub unread: BTreeSet<String>,
     pub ended: BTreeSet<String>,
     /// The greatest time so far.
     pub latest: i64,

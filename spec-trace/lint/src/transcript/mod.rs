@@ -305,6 +305,19 @@ fn judge(
     Ok(report)
 }
 
+/// What is said of requests whose op is none of this protocol: the line of the first answer, the op, and how many there are.
+pub(crate) fn unknown_op(
+    protocol: Protocol,
+    first: Option<&(u64, String, u64)>,
+) -> Option<NotJudged> {
+    let (line, op, count) = first?;
+    let name = protocol.name();
+    let reason = format!(
+        "the request that is answered on line {line} is not judged ({count} such): its `op` {op:?} is none of {name}"
+    );
+    Some(NotJudged::open(first_clause(protocol), reason))
+}
+
 /// A clause for what is said of all of them.
 pub(crate) fn first_clause(protocol: Protocol) -> &'static str {
     let mut clauses = clause::all().iter();
