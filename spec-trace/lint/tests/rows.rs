@@ -416,6 +416,64 @@ fn a_number_of_runs_is_read_in_each_way_of_writing_it() {
     }
 }
 
+/// PA-5, PA-7, PA-8, PA-10: a row that says both that it was allowed and that it was denied is held against no rule by one of the two.
+#[test]
+fn a_row_of_two_decisions_is_not_accused_by_one_of_them() {
+    let run = json!({"started_at": "2026-05-24T14:20:11Z", "count": 1});
+    let late = json!("2026-05-24T14:20:41Z");
+    for (status, decision, is_open) in [
+        ("denied", "allow", true),
+        ("denied", "executed", true),
+        ("allowed", "deny", true),
+        ("denied", "deny", false),
+        // It ran, and nothing says that it was allowed.
+        ("done", "deny", false),
+    ] {
+        let row = |run: &Value, decided: &Value| {
+            let change =
+                json!({"status": status, "decision": decision, "run": run, "decided_at": decided});
+            changed(&change)
+        };
+        let in_time = json!("2026-05-24T14:20:10Z");
+        let [report, late] = [row(&run, &in_time), row(&Value::Null, &late)];
+        let found = places(&report.violations);
+        if !is_open {
+            assert_eq!(found, [("PA-5", 1)], "{}", words(&report));
+            continue;
+        }
+        for report in [&report, &late] {
+            let mut open = report.not_judged.iter().filter(|it| it.owed);
+            let is_told = open.any(|it| it.clause == "PA-10" && it.reason.contains("`decision`"));
+            let told = (report.verdict, is_told, report.violations.len());
+            assert_eq!(told, (Verdict::Inconclusive, true, 0), "{}", words(report));
+        }
+        // More than one run is wrong by either.
+        let twice = json!({"started_at": "2026-05-24T14:20:11Z", "count": 2});
+        assert_eq!(places(&row(&twice, &in_time).violations), [("PA-8", 1)]);
+    }
+    let base = read("valid", "PA-8_denied-in-one-version-and-allowed-in-another");
+    let denied = read(
+        "invalid",
+        "PA-8_denied-in-one-version-and-allowed-in-another",
+    );
+    assert_eq!(base.lines().count(), denied.lines().count());
+    let (before, now) = (denied.lines().nth(1), denied.lines().nth(2));
+    let two = [before, now].map(|it| it.expect("two versions").to_owned());
+    let mut other: Value = serde_json::from_str(&two[0]).expect("JSON");
+    let allows = other["decision"] == json!("allow");
+    other["decision"] = json!(if allows { "deny" } else { "allow" });
+    other["status"] = json!(if allows { "allowed" } else { "denied" });
+    let report = lint(&format!("{other}\n{}", two[1]));
+    assert_eq!(places(&report.violations), [], "{}", words(&report));
+    let report = lint(&two.join("\n"));
+    assert_eq!(
+        places(&report.violations),
+        [("PA-8", 2)],
+        "{}",
+        words(&report)
+    );
+}
+
 /// PA-1, PA-7, PA-10: what contradicts itself, and what is no word, accuses nobody and leaves the verdict open.
 #[test]
 fn what_nobody_can_tell_leaves_the_verdict_open() {
