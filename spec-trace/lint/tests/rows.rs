@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use countersign_lint::envelope::{How, Mapping, Opened};
 use countersign_lint::finding::Finding;
 use countersign_lint::report::{LintReport, Verdict};
@@ -173,6 +174,39 @@ fn rows_may_stand_in_a_document() {
             .nth(usize::try_from(line).expect("small") - 1)
             .is_some_and(|it| it.trim() == "{")
     );
+}
+
+/// Rows may stand within what a container or a broker puts around them; a table with columns of such names is a table.
+#[test]
+fn rows_may_stand_within_an_envelope() {
+    let rows = read("invalid", "PA-5_denied-and-ran");
+    let expected = places(&lint(&rows).violations).len();
+    let around = |with: &dyn Fn(&str, Value) -> Value| {
+        let line = |it: &str| with(it, serde_json::from_str(it).expect("JSON")).to_string();
+        rows.lines().map(line).collect::<Vec<_>>()
+    };
+    let docker = around(
+        &|line, _| json!({"log": format!("{line}\n"), "stream": "stdout", "time": "2026-05-24T14:20:10Z"}),
+    );
+    let event = |data: (&str, Value)| json!({"specversion": "1.0", "id": "1", data.0: data.1});
+    let events = around(&|_, row| event(("data", row)));
+    let coded = around(&|line, _| event(("data_base64", json!(BASE64_STANDARD.encode(line)))));
+    for lines in [&docker, &events, &coded] {
+        for text in [lines.join("\n"), format!("[{}]", lines.join(","))] {
+            let report = judged(&text, &mapping(), &Selection::default()).expect("it holds rows");
+            let found = (report.records, places(&report.violations).len());
+            assert_eq!(found, (6, expected), "{text}");
+        }
+    }
+    let within = mapping().replace("\"/", "\"/log/");
+    let report = judged(&docker.join("\n"), &within, &Selection::default()).expect("rows");
+    assert_eq!(report.violations.len(), expected);
+    let own = around(&|_, mut row| {
+        row["log"] = json!("written");
+        row["time"] = json!("2026-05-24T14:20:10Z");
+        row
+    });
+    assert_eq!(lint(&own.join("\n")).violations.len(), expected);
 }
 
 /// An export that puts its table behind other things: the way leads through items, and one that leads nowhere is an input error.

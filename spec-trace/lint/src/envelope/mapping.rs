@@ -192,6 +192,16 @@ impl Mapping {
         self.row.as_ref()
     }
 
+    /// Whether it is that of a table of which this value of a file is no row, and it says of nothing else where it stands.
+    pub(super) fn has_rows_within(&self, value: &[u8]) -> bool {
+        let is_elsewhere = self.message.steps.is_empty() && self.records().is_empty();
+        let columns = self.row.as_ref().filter(|_| is_elsewhere);
+        columns.is_some_and(|columns| {
+            let [(_, id), ..] = columns.pointers();
+            id.is_some_and(|id| id.cell(value) == Ok(Cell::Absent))
+        })
+    }
+
     pub(super) fn records(&self) -> &[String] {
         self.records.as_ref().map_or(&[], |records| &records.steps)
     }
