@@ -1064,6 +1064,32 @@ fn a_name_that_stands_twice_leaves_the_verdict_open() {
         let reason = reasons.next().map(|it| it.reason.as_str());
         assert!(reason.is_some_and(|it| it.contains(line)), "{reason:?}");
     }
+    let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+    for (once, twice, said) in [
+        (
+            "{\"perform\":{",
+            "{\"perform\":{\"operation\":\"x\",",
+            "\"operation\" stands twice on line 8",
+        ),
+        (
+            "\"details\":{\"operation\"",
+            "\"details\":{\"operation\":[1e9,\"\\ud800\"],\"operation\"",
+            "\"operation\" stands twice on line 6",
+        ),
+        (
+            "\"params\":{",
+            "\"params\":{\"o\\u0077ner\":null,",
+            "\"owner\" stands twice on line 5 (and 3 more",
+        ),
+        (
+            "\"event\":\"TOKEN_R",
+            "\"event\":1,\"event\":\"TOKEN_R",
+            "\"event\" stands twice on line 10",
+        ),
+    ] {
+        let open = open(&text.replace(once, twice));
+        assert!(open.len() == 1 && open[0].contains(said), "{open:?}");
+    }
 }
 
 /// A session that nothing is about leaves the verdict open, as in streams of AAEP.

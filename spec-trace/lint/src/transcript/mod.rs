@@ -11,6 +11,7 @@ use std::io;
 
 use countersign_clauses as clause;
 
+use fields::twice;
 pub use fields::{Fields, leaves, text};
 pub use meaning::{differs, same};
 
@@ -463,9 +464,9 @@ impl Reading {
         let fields = Fields::parse(text)
             .ok_or_else(|| Stop::Line(number, format!("it is no JSON object{}", self.advice())))?;
         self.records += 1;
-        match fields.twice() {
+        match twice(text) {
             Some(_) if self.twice.is_some() => self.more_twice += 1,
-            Some(name) => self.twice = Some((number, name.to_owned())),
+            Some(name) => self.twice = Some((number, name)),
             None => {}
         }
         if fields.has("op") {
