@@ -139,8 +139,10 @@ impl Log {
     /// The entries of one token, from the first on.
     fn judge(&mut self, entries: &[Entry], found: &mut Found) {
         let (mut issue, mut revoked, mut has_failed) = (None::<&Entry>, None, false);
+        let mut used = None;
         for entry in entries {
             let is_success = entry.is_success;
+            let is_use = entry.is("TOKEN_VALIDATED") && is_success && !entry.asks_status();
             let odd = match &*entry.event {
                 "TOKEN_REJECTED" if is_success => Some("that a token is rejected, with success"),
                 "TOKEN_VALIDATED" if !is_success && !entry.asks_status() => {
@@ -148,6 +150,9 @@ impl Log {
                 }
                 "TOKEN_VALIDATED" if has_failed => {
                     Some("that a token is validated whose issue has failed")
+                }
+                "TOKEN_VALIDATED" if is_use && entry.written.is_some() && used == entry.written => {
+                    Some("that a token is validated at the very time of another such entry")
                 }
                 "TOKEN_ISSUED"
                     if is_success
@@ -169,7 +174,8 @@ impl Log {
                 "TOKEN_ISSUED" if !is_success => has_failed = true,
                 "TOKEN_ISSUED" => (issue, revoked, has_failed) = (Some(entry), None, false),
                 "TOKEN_REVOKED" if is_success && issue.is_some() => revoked = Some(entry.line),
-                "TOKEN_VALIDATED" if is_success && !entry.asks_status() => {
+                "TOKEN_VALIDATED" if is_use => {
+                    used = entry.written;
                     for rule in JUDGED {
                         found.touch(rule);
                     }
