@@ -351,12 +351,46 @@ fn words_without_a_meaning_and_pointers_that_lead_nowhere_are_named() {
         ("[row]\nid = \"a\"", "no JSON pointer"),
         (
             "[row]\nid = \"/a\"\n[row.words]\nok = \"fine\"",
-            "unknown variant `fine`",
+            "\"fine\" is no meaning: `status` and `decision` know pending, allowed",
         ),
     ] {
         let why = judged(&valid, broken, &Selection::default()).expect_err("it is no mapping");
         assert!(why.contains(said), "{why}");
     }
+}
+
+/// PA-1: words of the table's own have a meaning in `effect` and `decision` as in `status`, each in its own column.
+#[test]
+fn words_of_effect_and_decision_have_a_meaning_too() {
+    let undecided = json!({"action_id": "a", "effect": "looks", "status": "done", "decision": null,
+        "decided_by": null, "decided_at": null, "expires_at": "2026-05-24T14:20:30Z",
+        "run": {"started_at": "2026-05-24T14:20:11Z", "count": 1}});
+    let judged = |words: &str, row: &Value| {
+        let mapping = format!("{}{words}", mapping());
+        judged(&row.to_string(), &mapping, &Selection::default()).expect("it holds a row")
+    };
+    let report = judged("", &undecided);
+    assert!(words(&report).contains("`effect` on line 1 is \"looks\""));
+    assert_eq!(report.verdict, Verdict::Inconclusive);
+    for effect in ["read", "write", "destructive", "external"] {
+        let report = judged(&format!("looks = \"{effect}\""), &undecided);
+        let accused: &[_] = if effect == "read" {
+            &[]
+        } else {
+            &[("PA-1", 1)]
+        };
+        assert_eq!(places(&report.violations), accused, "{}", words(&report));
+        assert_eq!(report.verdict == Verdict::Conforming, effect == "read");
+    }
+    let mut denied = undecided;
+    denied["effect"] = json!("write");
+    denied["decision"] = json!("never");
+    denied["decided_at"] = json!("2026-05-24T14:20:10Z");
+    let report = judged("never = \"deny\"", &denied);
+    assert_eq!(places(&report.violations), [("PA-5", 1)]);
+    // A word of the other kind says nothing there.
+    let report = judged("never = \"write\"", &denied);
+    assert!(words(&report).contains("`decision` on line 1 is \"never\""));
 }
 
 /// A torn row is told with its line, and what stands before it is judged; a file without rows is none.

@@ -720,7 +720,7 @@ impl<'a> Table<'a> {
         for (column, (line, written, count)) in &self.unread {
             let reason = format!(
                 "`{column}` on line {line} is {written:?}, which has no meaning here ({count} of {} rows): \
-                 [row.words] of the mapping gives words of `status` and `decision` one, times are ISO 8601 or numbers, \
+                 [row.words] of the mapping gives words of `status`, `decision` and `effect` one, times are ISO 8601 or numbers, \
                  `executions` is a whole number, and `deciders` a list of names",
                 self.rows
             );
