@@ -359,6 +359,20 @@ fn words_without_a_meaning_and_pointers_that_lead_nowhere_are_named() {
     }
 }
 
+/// PA-2: what a row would have to hold is said so that a row with a decider and an agent is not told to have none.
+#[test]
+fn deciders_that_cannot_be_read_are_not_called_absent() {
+    let report = changed(&json!({"agent_id": "menta", "may_decide": "bob"}));
+    let mut reasons = report.not_judged.iter().filter(|it| it.clause == "PA-2");
+    let reason = reasons.next().map(|it| &*it.reason);
+    assert!(
+        reason.is_some_and(|it| it.contains("`deciders` that are a list of names, or `agent`")),
+        "{reason:?}"
+    );
+    let listed = changed(&json!({"agent_id": "menta", "may_decide": ["ana"]}));
+    assert!(listed.not_judged.iter().all(|it| it.clause != "PA-2"));
+}
+
 /// PA-1: words of the table's own have a meaning in `effect` and `decision` as in `status`, each in its own column.
 #[test]
 fn words_of_effect_and_decision_have_a_meaning_too() {

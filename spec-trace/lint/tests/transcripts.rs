@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use countersign_lint::envelope::{self, How, Opened};
 use countersign_lint::finding::Finding;
 use countersign_lint::protocol::Protocol;
-use countersign_lint::report::{LintReport, Verdict};
+use countersign_lint::report::{LintReport, NotJudged, Verdict};
 use countersign_lint::rules::Rule;
 use countersign_lint::rules::Weight::{self, Violation, Warning};
 use countersign_lint::selection::Selection;
@@ -889,6 +889,44 @@ fn the_document_says_what_each_form_judges() {
     });
     for table in [pending.collect::<String>(), tokens.collect()] {
         assert!(document.contains(&table), "the table has to read\n{table}");
+    }
+}
+
+/// What entries show, and these do not tell of, is not called unseen.
+#[test]
+fn what_entries_do_not_tell_of_is_said_otherwise_than_what_they_cannot_show() {
+    let text = read(
+        "mcp-aql-entries",
+        "valid",
+        "AQL-5.1-3_taken-later-than-whole-seconds-allow",
+    );
+    let issue = text.lines().next().expect("an entry");
+    let report = lint(issue, None).expect("it is a log");
+    let mut shown = 0;
+    for NotJudged { clause, reason, .. } in &report.not_judged {
+        let is_shown = judged(clause, &mcp_aql::entries::JUDGED) != "–";
+        shown += usize::from(is_shown);
+        let said = if is_shown {
+            "none takes a token of which the log has the issue"
+        } else {
+            "entries of the log do not show it"
+        };
+        assert!(reason.contains(said), "{clause}: {reason}");
+    }
+    assert!(shown >= 5, "{shown}");
+}
+
+/// The events of AAEP are judged and not what its driver is asked: another name would not help.
+#[test]
+fn a_transcript_of_aaep_is_told_to_be_none_that_is_judged() {
+    let hello = r#"{"id":1,"op":"hello","driver":1,"protocol":"PROTOCOL"}"#;
+    for (protocol, said) in [
+        ("aaep", "of AAEP the events and replies are judged"),
+        ("some", "say --protocol mcp-aql or pending-action"),
+    ] {
+        let text = hello.replace("PROTOCOL", protocol);
+        let likeness = envelope::looks_like(text.as_bytes()).expect("it is told");
+        assert!(likeness.to_string().contains(said), "{likeness}");
     }
 }
 

@@ -247,8 +247,16 @@ impl Log {
             .iter()
             .filter(|clause| clause.protocol == "mcp-aql");
         let untouched = clauses.filter(|clause| !found.touched.contains(clause.id.as_str()));
-        let unseen = "entries of the log do not show it: they have no parameters, expiry or uses";
-        let not_judged = untouched.map(|clause| NotJudged::unseen(clause.id.as_str(), unseen));
+        let judged: BTreeSet<&str> = JUDGED.iter().flat_map(|rule| rule.all_clauses()).collect();
+        let not_judged = untouched.map(|clause| {
+            let id = clause.id.as_str();
+            let reason = if judged.contains(id) {
+                "no entry tells of it: none takes a token of which the log has the issue"
+            } else {
+                "entries of the log do not show it: they have no parameters, expiry or uses"
+            };
+            NotJudged::unseen(id, reason)
+        });
         let odd = self.odd.map(|(line, odd)| {
             let reason = format!(
                 "the entry on line {line} says {odd}: what was done does not show; a transcript holds the call and what came of it"
