@@ -597,6 +597,39 @@ fn a_token_of_a_call_that_cannot_be_read_was_issued() {
     open(&hidden.join("\n"));
 }
 
+/// AQL-4.1-1, AQL-4.1-4: what was asked in words that nobody knows may have ended a token, where something came of it; and what a call that
+/// cannot be read is answered with counts as issued anew.
+#[test]
+fn what_cannot_be_read_may_have_changed_what_a_token_is_good_for() {
+    let text = read("mcp-aql", "invalid", "AQL-4.1-1_good-token-is-unknown");
+    let lines: Vec<&str> = text.lines().collect();
+    let with = |op: &str, outputs: &str| {
+        let asked = format!("{{\"id\":9,\"op\":{op:?},\"now\":\"2026-05-24T14:22:20.000Z\"}}");
+        let answered = format!("{{\"id\":9,\"outputs\":[{outputs}]}}");
+        let (before, behind) = lines.split_at(6);
+        [before, &[&asked, &answered], behind].concat().join("\n")
+    };
+    let done = "{\"respond\":{\"success\":true}}";
+    assert_eq!(open(&with("purge", done)).len(), 1);
+    for (op, outputs) in [("purge", ""), ("tick", done)] {
+        let report = lint(&with(op, outputs), None).expect("it is a transcript");
+        assert_eq!(places(&report.violations), [("AQL-4.1-1", 10)], "{op}");
+        assert!(report.not_judged.iter().all(|it| !it.owed));
+    }
+    let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+    let lines: Vec<&str> = text.lines().collect();
+    let other = |line: &str| line.replace("delete_repo", "drop_repo");
+    let level = ",\"danger_level\":\"destructive\"";
+    let unread = [other(&lines[4].replace(level, "")), other(lines[5])];
+    let uses = lines[6..].iter().map(|line| other(line));
+    let issued = lines[..6].iter().map(|line| (*line).to_owned());
+    let again: Vec<_> = issued.clone().chain(unread).chain(uses.clone()).collect();
+    assert_eq!(open(&again.join("\n")).len(), 1);
+    let without: Vec<_> = issued.chain(uses).collect();
+    let report = lint(&without.join("\n"), None).expect("it is a transcript");
+    assert_eq!(places(&report.violations)[0], ("AQL-4.1-4", 8));
+}
+
 /// PA-1, PA-5: a decision that cannot be read is neither an approval nor a denial: what becomes of the action is left open.
 #[test]
 fn a_decision_that_cannot_be_read_leaves_open_what_follows() {
@@ -617,6 +650,55 @@ fn a_decision_that_cannot_be_read_leaves_open_what_follows() {
             let open = open(&text.replace(lines[6], &lines[6].replace(part, by)));
             let is_told = |it: &String| it.contains("answered on line 8 is not judged (1 such)");
             assert!(open.len() == 1 && open.iter().all(is_told), "{open:?}");
+        }
+    }
+    // It is about the action that it names, and those that its answer names; what is refused changes nothing.
+    let text = read("pending-action", "invalid", "PA-5_denied-and-runs");
+    let lines: Vec<&str> = text.lines().collect();
+    let now = "\"now\":\"2026-05-24T14:22:20.000Z\"";
+    for (asked, outputs, is_open) in [
+        ("\"decide\",\"action_id\":\"pa_one\"", "", true),
+        ("\"decide\",\"action_id\":\"pa_two\"", "", false),
+        (
+            "\"decide\"",
+            "{\"append\":{\"tool_call_id\":\"pa_one\"}}",
+            true,
+        ),
+        (
+            "\"release\"",
+            "{\"append\":{\"tool_call_id\":\"pa_one\"}}",
+            true,
+        ),
+        (
+            "\"release\"",
+            "{\"event\":{\"action_id\":\"pa_one\"}}",
+            true,
+        ),
+        (
+            "\"release\"",
+            "{\"event\":{\"action_id\":\"pa_two\"}}",
+            false,
+        ),
+        ("\"release\",\"action_id\":\"pa_one\"", "", false),
+        (
+            "\"decide\",\"action_id\":\"pa_one\"",
+            "{\"refused\":{\"clause\":\"PA-2\"}}",
+            false,
+        ),
+    ] {
+        let asked = format!("{{\"id\":9,\"op\":{asked},{now}}}");
+        let answered = format!("{{\"id\":9,\"outputs\":[{outputs}]}}");
+        let (before, behind) = lines.split_at(6);
+        let text = [before, &[&asked, &answered], behind].concat().join("\n");
+        if is_open {
+            assert_eq!(open(&text).len(), 1, "{asked}");
+        } else {
+            let report = lint(&text, None).expect("it is a transcript");
+            assert_eq!(
+                places(&report.violations),
+                [("PA-5", 10)],
+                "{asked} {outputs}"
+            );
         }
     }
     // What was told in such an answer is told again behind a restart, and what nobody asks about stays as it was.
