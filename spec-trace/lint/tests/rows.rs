@@ -201,6 +201,11 @@ fn rows_may_stand_within_an_envelope() {
     let within = mapping().replace("\"/", "\"/log/");
     let report = judged(&docker.join("\n"), &within, &Selection::default()).expect("rows");
     assert_eq!(report.violations.len(), expected);
+    // What says where the rows stand counts.
+    let deeper = around(&|_, row| event(("data", json!({"row": row}))));
+    let said = format!("message = \"/data/row\"\n{}", mapping());
+    let report = judged(&deeper.join("\n"), &said, &Selection::default()).expect("rows");
+    assert_eq!(report.violations.len(), expected);
     let own = around(&|_, mut row| {
         row["log"] = json!("written");
         row["time"] = json!("2026-05-24T14:20:10Z");
@@ -517,17 +522,22 @@ fn a_row_of_two_decisions_is_not_accused_by_one_of_them() {
             changed(&change)
         };
         let in_time = json!("2026-05-24T14:20:10Z");
-        let [report, late] = [row(&run, &in_time), row(&Value::Null, &late)];
+        let [report, late, late_run] = [
+            row(&run, &in_time),
+            row(&Value::Null, &late),
+            row(&run, &late),
+        ];
         let found = places(&report.violations);
         if !is_open {
             assert_eq!(found, [("PA-5", 1)], "{}", words(&report));
             continue;
         }
-        for report in [&report, &late] {
+        for report in [&report, &late, &late_run] {
             let mut open = report.not_judged.iter().filter(|it| it.owed);
             let is_told = open.any(|it| it.clause == "PA-10" && it.reason.contains("`decision`"));
             let told = (report.verdict, is_told, report.violations.len());
             assert_eq!(told, (Verdict::Inconclusive, true, 0), "{}", words(report));
+            assert!(report.not_judged.iter().any(|it| it.clause == "PA-5"));
         }
         // More than one run is wrong by either.
         let twice = json!({"started_at": "2026-05-24T14:20:11Z", "count": 2});

@@ -324,6 +324,14 @@ fn an_entry_that_contradicts_itself_leaves_the_verdict_open() {
         ([first.to_owned(), failed(second)], true),
         ([failed(first), second.to_owned()], true),
         ([failed(first), first.to_owned()], false),
+        // A time that is not read is no time that another entry has.
+        (
+            [
+                first.to_owned(),
+                second.replace("2026-05-24T14:42:20.999Z", "2 pm"),
+            ],
+            false,
+        ),
         // One use that is told twice, or two.
         ([second.to_owned(), second.to_owned()], true),
         (
@@ -685,6 +693,11 @@ fn a_decision_that_cannot_be_read_leaves_open_what_follows() {
             "{\"refused\":{\"clause\":\"PA-2\"}}",
             false,
         ),
+        (
+            "\"decide\",\"action_id\":\"pa_one\",\"decision\":\"approve\",\"by\":\"ana\"",
+            "{\"refused\":{\"clause\":\"PA-2\"}}",
+            false,
+        ),
     ] {
         let asked = format!("{{\"id\":9,\"op\":{asked},{now}}}");
         let answered = format!("{{\"id\":9,\"outputs\":[{outputs}]}}");
@@ -701,6 +714,17 @@ fn a_decision_that_cannot_be_read_leaves_open_what_follows() {
             );
         }
     }
+    // What was denied may have been allowed by it, and that is said once.
+    let text = read("pending-action", "valid", "PA-5_denied-and-runs");
+    let asked = format!("{{\"id\":9,\"op\":\"decide\",\"action_id\":\"pa_one\",{now}}}");
+    let runs = "{\"perform\":{\"action_id\":\"pa_one\",\"tool\":\"delete-paddocks\"}}";
+    let later = [
+        &asked,
+        "{\"id\":9,\"outputs\":[]}",
+        &format!("{{\"id\":10,\"op\":\"tick\",{now}}}"),
+        &format!("{{\"id\":10,\"outputs\":[{runs}]}}"),
+    ];
+    assert_eq!(open(&format!("{text}{}", later.join("\n"))).len(), 1);
     // What was told in such an answer is told again behind a restart, and what nobody asks about stays as it was.
     let text = read(
         "pending-action",

@@ -206,7 +206,7 @@ impl Monitor {
             op => {
                 self.unknown
                     .get_or_insert_with(|| (line, op.to_owned(), 0))
-                    .2 += 1
+                    .2 += 1;
             }
         }
         false
