@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use countersign_lint::envelope::{How, Mapping, Opened};
 use countersign_lint::finding::Finding;
 use countersign_lint::report::{LintReport, Verdict};
@@ -175,6 +176,44 @@ fn rows_may_stand_in_a_document() {
     );
 }
 
+/// Rows may stand within what a container or a broker puts around them; a table with columns of such names is a table.
+#[test]
+fn rows_may_stand_within_an_envelope() {
+    let rows = read("invalid", "PA-5_denied-and-ran");
+    let expected = places(&lint(&rows).violations).len();
+    let around = |with: &dyn Fn(&str, Value) -> Value| {
+        let line = |it: &str| with(it, serde_json::from_str(it).expect("JSON")).to_string();
+        rows.lines().map(line).collect::<Vec<_>>()
+    };
+    let docker = around(
+        &|line, _| json!({"log": format!("{line}\n"), "stream": "stdout", "time": "2026-05-24T14:20:10Z"}),
+    );
+    let event = |data: (&str, Value)| json!({"specversion": "1.0", "id": "1", data.0: data.1});
+    let events = around(&|_, row| event(("data", row)));
+    let coded = around(&|line, _| event(("data_base64", json!(BASE64_STANDARD.encode(line)))));
+    for lines in [&docker, &events, &coded] {
+        for text in [lines.join("\n"), format!("[{}]", lines.join(","))] {
+            let report = judged(&text, &mapping(), &Selection::default()).expect("it holds rows");
+            let found = (report.records, places(&report.violations).len());
+            assert_eq!(found, (6, expected), "{text}");
+        }
+    }
+    let within = mapping().replace("\"/", "\"/log/");
+    let report = judged(&docker.join("\n"), &within, &Selection::default()).expect("rows");
+    assert_eq!(report.violations.len(), expected);
+    // What says where the rows stand counts.
+    let deeper = around(&|_, row| event(("data", json!({"row": row}))));
+    let said = format!("message = \"/data/row\"\n{}", mapping());
+    let report = judged(&deeper.join("\n"), &said, &Selection::default()).expect("rows");
+    assert_eq!(report.violations.len(), expected);
+    let own = around(&|_, mut row| {
+        row["log"] = json!("written");
+        row["time"] = json!("2026-05-24T14:20:10Z");
+        row
+    });
+    assert_eq!(lint(&own.join("\n")).violations.len(), expected);
+}
+
 /// An export that puts its table behind other things: the way leads through items, and one that leads nowhere is an input error.
 #[test]
 fn rows_may_stand_behind_the_items_of_an_array() {
@@ -317,12 +356,60 @@ fn words_without_a_meaning_and_pointers_that_lead_nowhere_are_named() {
         ("[row]\nid = \"a\"", "no JSON pointer"),
         (
             "[row]\nid = \"/a\"\n[row.words]\nok = \"fine\"",
-            "unknown variant `fine`",
+            "\"fine\" is no meaning: `status` and `decision` know pending, allowed",
         ),
     ] {
         let why = judged(&valid, broken, &Selection::default()).expect_err("it is no mapping");
         assert!(why.contains(said), "{why}");
     }
+}
+
+/// PA-2: what a row would have to hold is said so that a row with a decider and an agent is not told to have none.
+#[test]
+fn deciders_that_cannot_be_read_are_not_called_absent() {
+    let report = changed(&json!({"agent_id": "menta", "may_decide": "bob"}));
+    let mut reasons = report.not_judged.iter().filter(|it| it.clause == "PA-2");
+    let reason = reasons.next().map(|it| &*it.reason);
+    assert!(
+        reason.is_some_and(|it| it.contains("`deciders` that are a list of names, or `agent`")),
+        "{reason:?}"
+    );
+    let listed = changed(&json!({"agent_id": "menta", "may_decide": ["ana"]}));
+    assert!(listed.not_judged.iter().all(|it| it.clause != "PA-2"));
+}
+
+/// PA-1: words of the table's own have a meaning in `effect` and `decision` as in `status`, each in its own column.
+#[test]
+fn words_of_effect_and_decision_have_a_meaning_too() {
+    let undecided = json!({"action_id": "a", "effect": "looks", "status": "done", "decision": null,
+        "decided_by": null, "decided_at": null, "expires_at": "2026-05-24T14:20:30Z",
+        "run": {"started_at": "2026-05-24T14:20:11Z", "count": 1}});
+    let judged = |words: &str, row: &Value| {
+        let mapping = format!("{}{words}", mapping());
+        judged(&row.to_string(), &mapping, &Selection::default()).expect("it holds a row")
+    };
+    let report = judged("", &undecided);
+    assert!(words(&report).contains("`effect` on line 1 is \"looks\""));
+    assert_eq!(report.verdict, Verdict::Inconclusive);
+    for effect in ["read", "write", "destructive", "external"] {
+        let report = judged(&format!("looks = \"{effect}\""), &undecided);
+        let accused: &[_] = if effect == "read" {
+            &[]
+        } else {
+            &[("PA-1", 1)]
+        };
+        assert_eq!(places(&report.violations), accused, "{}", words(&report));
+        assert_eq!(report.verdict == Verdict::Conforming, effect == "read");
+    }
+    let mut denied = undecided;
+    denied["effect"] = json!("write");
+    denied["decision"] = json!("never");
+    denied["decided_at"] = json!("2026-05-24T14:20:10Z");
+    let report = judged("never = \"deny\"", &denied);
+    assert_eq!(places(&report.violations), [("PA-5", 1)]);
+    // A word of the other kind says nothing there.
+    let report = judged("never = \"write\"", &denied);
+    assert!(words(&report).contains("`decision` on line 1 is \"never\""));
 }
 
 /// A torn row is told with its line, and what stands before it is judged; a file without rows is none.
@@ -414,6 +501,69 @@ fn a_number_of_runs_is_read_in_each_way_of_writing_it() {
         assert_eq!(found, (Verdict::Inconclusive, vec![]), "{count}");
         assert!(words(&report).contains("`executions` on line 1 is"));
     }
+}
+
+/// PA-5, PA-7, PA-8, PA-10: a row that says both that it was allowed and that it was denied is held against no rule by one of the two.
+#[test]
+fn a_row_of_two_decisions_is_not_accused_by_one_of_them() {
+    let run = json!({"started_at": "2026-05-24T14:20:11Z", "count": 1});
+    let late = json!("2026-05-24T14:20:41Z");
+    for (status, decision, is_open) in [
+        ("denied", "allow", true),
+        ("denied", "executed", true),
+        ("allowed", "deny", true),
+        ("denied", "deny", false),
+        // It ran, and nothing says that it was allowed.
+        ("done", "deny", false),
+    ] {
+        let row = |run: &Value, decided: &Value| {
+            let change =
+                json!({"status": status, "decision": decision, "run": run, "decided_at": decided});
+            changed(&change)
+        };
+        let in_time = json!("2026-05-24T14:20:10Z");
+        let [report, late, late_run] = [
+            row(&run, &in_time),
+            row(&Value::Null, &late),
+            row(&run, &late),
+        ];
+        let found = places(&report.violations);
+        if !is_open {
+            assert_eq!(found, [("PA-5", 1)], "{}", words(&report));
+            continue;
+        }
+        for report in [&report, &late, &late_run] {
+            let mut open = report.not_judged.iter().filter(|it| it.owed);
+            let is_told = open.any(|it| it.clause == "PA-10" && it.reason.contains("`decision`"));
+            let told = (report.verdict, is_told, report.violations.len());
+            assert_eq!(told, (Verdict::Inconclusive, true, 0), "{}", words(report));
+            assert!(report.not_judged.iter().any(|it| it.clause == "PA-5"));
+        }
+        // More than one run is wrong by either.
+        let twice = json!({"started_at": "2026-05-24T14:20:11Z", "count": 2});
+        assert_eq!(places(&row(&twice, &in_time).violations), [("PA-8", 1)]);
+    }
+    let base = read("valid", "PA-8_denied-in-one-version-and-allowed-in-another");
+    let denied = read(
+        "invalid",
+        "PA-8_denied-in-one-version-and-allowed-in-another",
+    );
+    assert_eq!(base.lines().count(), denied.lines().count());
+    let (before, now) = (denied.lines().nth(1), denied.lines().nth(2));
+    let two = [before, now].map(|it| it.expect("two versions").to_owned());
+    let mut other: Value = serde_json::from_str(&two[0]).expect("JSON");
+    let allows = other["decision"] == json!("allow");
+    other["decision"] = json!(if allows { "deny" } else { "allow" });
+    other["status"] = json!(if allows { "allowed" } else { "denied" });
+    let report = lint(&format!("{other}\n{}", two[1]));
+    assert_eq!(places(&report.violations), [], "{}", words(&report));
+    let report = lint(&two.join("\n"));
+    assert_eq!(
+        places(&report.violations),
+        [("PA-8", 2)],
+        "{}",
+        words(&report)
+    );
 }
 
 /// PA-1, PA-7, PA-10: what contradicts itself, and what is no word, accuses nobody and leaves the verdict open.

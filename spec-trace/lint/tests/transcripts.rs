@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use countersign_lint::envelope::{self, How, Opened};
 use countersign_lint::finding::Finding;
 use countersign_lint::protocol::Protocol;
-use countersign_lint::report::{LintReport, Verdict};
+use countersign_lint::report::{LintReport, NotJudged, Verdict};
 use countersign_lint::rules::Rule;
 use countersign_lint::rules::Weight::{self, Violation, Warning};
 use countersign_lint::selection::Selection;
@@ -313,7 +313,7 @@ fn what_does_more_than_read_is_not_released_as_it_is_proposed() {
 fn an_entry_that_contradicts_itself_leaves_the_verdict_open() {
     let name = "AQL-5.1-3_taken-later-than-whole-seconds-allow";
     let text = read("mcp-aql-entries", "valid", name);
-    let (first, second) = text.split_once('\n').expect("two entries");
+    let (first, second) = text.trim_end().split_once('\n').expect("two entries");
     let failed = |entry: &str| entry.replace("success", "failure");
     let rejected = |entry: &str| entry.replace("VALIDATED", "REJECTED");
     let issued = |entry: &str| entry.replace("VALIDATED", "ISSUED");
@@ -324,6 +324,20 @@ fn an_entry_that_contradicts_itself_leaves_the_verdict_open() {
         ([first.to_owned(), failed(second)], true),
         ([failed(first), second.to_owned()], true),
         ([failed(first), first.to_owned()], false),
+        // A time that is not read is no time that another entry has.
+        (
+            [
+                first.to_owned(),
+                second.replace("2026-05-24T14:42:20.999Z", "2 pm"),
+            ],
+            false,
+        ),
+        // One use that is told twice, or two.
+        ([second.to_owned(), second.to_owned()], true),
+        (
+            [second.to_owned(), second.replace("42:20.999", "42:21")],
+            false,
+        ),
         // A name may be given again once its token cannot be good any more.
         ([first.to_owned(), issued(second)], true),
         (
@@ -543,6 +557,182 @@ fn two_entries_of_one_use_leave_the_verdict_open() {
         let is_told = |it: &String| it.contains(&format!("more entries {event} than"));
         assert!(open.len() == 1 && open.iter().all(is_told), "{open:?}");
     }
+}
+
+/// AQL-4.1-1: what came of a call that nobody can read was issued, and for what it is good is left open; a token that came with one
+/// may be used up. So it is behind a request whose op is none.
+#[test]
+fn a_token_of_a_call_that_cannot_be_read_was_issued() {
+    let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+    let level = ",\"danger_level\":\"destructive\"";
+    for (part, by, said) in [
+        (level, "", "the call that is answered on line"),
+        (
+            level,
+            ",\"danger_level\":\"grave\"",
+            "the call that is answered on line",
+        ),
+        (
+            "\"operation\":\"delete_repo\",",
+            "",
+            "the call that is answered on line",
+        ),
+        (
+            "\"op\":\"call\"",
+            "\"op\":\"ask\"",
+            "its `op` \"ask\" is none of mcp-aql",
+        ),
+    ] {
+        for at in [4, 6] {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            assert_eq!(lines[at].matches(part).count(), 1);
+            lines[at] = lines[at].replace(part, by);
+            let open = open(&lines.join("\n"));
+            let is_told = |it: &String| it.contains(said) && it.contains(&format!("{}", at + 2));
+            assert!(open.len() == 1 && open.iter().all(is_told), "{open:?}");
+        }
+    }
+    let unread = text.replacen(level, "", 1);
+    let (issue, use_) = unread.split_at(unread.find("{\"id\":4,").expect("a use"));
+    let other = format!("{issue}{}", use_.replace("conf_0123", "conf_3210"));
+    let report = lint(&other, None).expect("it is a transcript");
+    assert_eq!(places(&report.violations)[0], ("AQL-4.1-1", 8));
+    // Where no issue is shown, none is missed.
+    let hidden = text.replacen(",\"respond\"", "", 1);
+    let lines = hidden.lines().enumerate();
+    let lines = lines.filter(|(at, _)| ![4, 5].contains(at));
+    let hidden: Vec<_> = lines.map(|(_, line)| line).collect();
+    open(&hidden.join("\n"));
+}
+
+/// AQL-4.1-1, AQL-4.1-4: what was asked in words that nobody knows may have ended a token, where something came of it; and what a call that
+/// cannot be read is answered with counts as issued anew.
+#[test]
+fn what_cannot_be_read_may_have_changed_what_a_token_is_good_for() {
+    let text = read("mcp-aql", "invalid", "AQL-4.1-1_good-token-is-unknown");
+    let lines: Vec<&str> = text.lines().collect();
+    let with = |op: &str, outputs: &str| {
+        let asked = format!("{{\"id\":9,\"op\":{op:?},\"now\":\"2026-05-24T14:22:20.000Z\"}}");
+        let answered = format!("{{\"id\":9,\"outputs\":[{outputs}]}}");
+        let (before, behind) = lines.split_at(6);
+        [before, &[&asked, &answered], behind].concat().join("\n")
+    };
+    let done = "{\"respond\":{\"success\":true}}";
+    assert_eq!(open(&with("purge", done)).len(), 1);
+    for (op, outputs) in [("purge", ""), ("tick", done)] {
+        let report = lint(&with(op, outputs), None).expect("it is a transcript");
+        assert_eq!(places(&report.violations), [("AQL-4.1-1", 10)], "{op}");
+        assert!(report.not_judged.iter().all(|it| !it.owed));
+    }
+    let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+    let lines: Vec<&str> = text.lines().collect();
+    let other = |line: &str| line.replace("delete_repo", "drop_repo");
+    let level = ",\"danger_level\":\"destructive\"";
+    let unread = [other(&lines[4].replace(level, "")), other(lines[5])];
+    let uses = lines[6..].iter().map(|line| other(line));
+    let issued = lines[..6].iter().map(|line| (*line).to_owned());
+    let again: Vec<_> = issued.clone().chain(unread).chain(uses.clone()).collect();
+    assert_eq!(open(&again.join("\n")).len(), 1);
+    let without: Vec<_> = issued.chain(uses).collect();
+    let report = lint(&without.join("\n"), None).expect("it is a transcript");
+    assert_eq!(places(&report.violations)[0], ("AQL-4.1-4", 8));
+}
+
+/// PA-1, PA-5: a decision that cannot be read is neither an approval nor a denial: what becomes of the action is left open.
+#[test]
+fn a_decision_that_cannot_be_read_leaves_open_what_follows() {
+    let decision = "\"decision\":\"deny\"";
+    for name in ["PA-5_denial-that-allows", "PA-5_denied-and-runs"] {
+        let text = read("pending-action", "invalid", name);
+        let lines: Vec<&str> = text.lines().collect();
+        let report = lint(&text, None).expect("it is a transcript");
+        assert_eq!(places(&report.violations), [("PA-5", 8)]);
+        for (part, by) in [
+            (decision, "\"decision\":\"approve\""),
+            (decision, "\"decision\":true"),
+            (",\"by\":\"ana\"", ""),
+            ("\"action_id\":\"pa_one\"", "\"action_id\":1"),
+            ("\"op\":\"decide\"", "\"op\":\"decided\""),
+        ] {
+            assert_eq!(lines[6].matches(part).count(), 1);
+            let open = open(&text.replace(lines[6], &lines[6].replace(part, by)));
+            let is_told = |it: &String| it.contains("answered on line 8 is not judged (1 such)");
+            assert!(open.len() == 1 && open.iter().all(is_told), "{open:?}");
+        }
+    }
+    // It is about the action that it names, and those that its answer names; what is refused changes nothing.
+    let text = read("pending-action", "invalid", "PA-5_denied-and-runs");
+    let lines: Vec<&str> = text.lines().collect();
+    let now = "\"now\":\"2026-05-24T14:22:20.000Z\"";
+    for (asked, outputs, is_open) in [
+        ("\"decide\",\"action_id\":\"pa_one\"", "", true),
+        ("\"decide\",\"action_id\":\"pa_two\"", "", false),
+        (
+            "\"decide\"",
+            "{\"append\":{\"tool_call_id\":\"pa_one\"}}",
+            true,
+        ),
+        (
+            "\"release\"",
+            "{\"append\":{\"tool_call_id\":\"pa_one\"}}",
+            true,
+        ),
+        (
+            "\"release\"",
+            "{\"event\":{\"action_id\":\"pa_one\"}}",
+            true,
+        ),
+        (
+            "\"release\"",
+            "{\"event\":{\"action_id\":\"pa_two\"}}",
+            false,
+        ),
+        ("\"release\",\"action_id\":\"pa_one\"", "", false),
+        (
+            "\"decide\",\"action_id\":\"pa_one\"",
+            "{\"refused\":{\"clause\":\"PA-2\"}}",
+            false,
+        ),
+        (
+            "\"decide\",\"action_id\":\"pa_one\",\"decision\":\"approve\",\"by\":\"ana\"",
+            "{\"refused\":{\"clause\":\"PA-2\"}}",
+            false,
+        ),
+    ] {
+        let asked = format!("{{\"id\":9,\"op\":{asked},{now}}}");
+        let answered = format!("{{\"id\":9,\"outputs\":[{outputs}]}}");
+        let (before, behind) = lines.split_at(6);
+        let text = [before, &[&asked, &answered], behind].concat().join("\n");
+        if is_open {
+            assert_eq!(open(&text).len(), 1, "{asked}");
+        } else {
+            let report = lint(&text, None).expect("it is a transcript");
+            assert_eq!(
+                places(&report.violations),
+                [("PA-5", 10)],
+                "{asked} {outputs}"
+            );
+        }
+    }
+    // What was denied may have been allowed by it, and that is said once.
+    let text = read("pending-action", "valid", "PA-5_denied-and-runs");
+    let asked = format!("{{\"id\":9,\"op\":\"decide\",\"action_id\":\"pa_one\",{now}}}");
+    let runs = "{\"perform\":{\"action_id\":\"pa_one\",\"tool\":\"delete-paddocks\"}}";
+    let later = [
+        &asked,
+        "{\"id\":9,\"outputs\":[]}",
+        &format!("{{\"id\":10,\"op\":\"tick\",{now}}}"),
+        &format!("{{\"id\":10,\"outputs\":[{runs}]}}"),
+    ];
+    assert_eq!(open(&format!("{text}{}", later.join("\n"))).len(), 1);
+    // What was told in such an answer is told again behind a restart, and what nobody asks about stays as it was.
+    let text = read(
+        "pending-action",
+        "invalid",
+        "PA-8_runs-again-behind-a-restart",
+    );
+    let unread = text.replacen("\"decision\":\"allow\"", "\"decision\":\"yes\"", 1);
+    assert_eq!(open(&unread).len(), 1);
 }
 
 /// PA-2: names that cannot be read leave open who may decide; a list without names is none.
@@ -808,6 +998,44 @@ fn the_document_says_what_each_form_judges() {
     }
 }
 
+/// What entries show, and these do not tell of, is not called unseen.
+#[test]
+fn what_entries_do_not_tell_of_is_said_otherwise_than_what_they_cannot_show() {
+    let text = read(
+        "mcp-aql-entries",
+        "valid",
+        "AQL-5.1-3_taken-later-than-whole-seconds-allow",
+    );
+    let issue = text.lines().next().expect("an entry");
+    let report = lint(issue, None).expect("it is a log");
+    let mut shown = 0;
+    for NotJudged { clause, reason, .. } in &report.not_judged {
+        let is_shown = judged(clause, &mcp_aql::entries::JUDGED) != "–";
+        shown += usize::from(is_shown);
+        let said = if is_shown {
+            "none takes a token of which the log has the issue"
+        } else {
+            "entries of the log do not show it"
+        };
+        assert!(reason.contains(said), "{clause}: {reason}");
+    }
+    assert!(shown >= 5, "{shown}");
+}
+
+/// The events of AAEP are judged and not what its driver is asked: another name would not help.
+#[test]
+fn a_transcript_of_aaep_is_told_to_be_none_that_is_judged() {
+    let hello = r#"{"id":1,"op":"hello","driver":1,"protocol":"PROTOCOL"}"#;
+    for (protocol, said) in [
+        ("aaep", "of AAEP the events and replies are judged"),
+        ("some", "say --protocol mcp-aql or pending-action"),
+    ] {
+        let text = hello.replace("PROTOCOL", protocol);
+        let likeness = envelope::looks_like(text.as_bytes()).expect("it is told");
+        assert!(likeness.to_string().contains(said), "{likeness}");
+    }
+}
+
 /// What no transcript shows is told, and so is what this one did not ask.
 #[test]
 fn what_a_transcript_cannot_show_is_not_judged() {
@@ -985,6 +1213,32 @@ fn a_name_that_stands_twice_leaves_the_verdict_open() {
         let mut reasons = report.not_judged.iter().filter(|it| it.owed);
         let reason = reasons.next().map(|it| it.reason.as_str());
         assert!(reason.is_some_and(|it| it.contains(line)), "{reason:?}");
+    }
+    let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
+    for (once, twice, said) in [
+        (
+            "{\"perform\":{",
+            "{\"perform\":{\"operation\":\"x\",",
+            "\"operation\" stands twice on line 8",
+        ),
+        (
+            "\"details\":{\"operation\"",
+            "\"details\":{\"operation\":[1e9,\"\\ud800\"],\"operation\"",
+            "\"operation\" stands twice on line 6",
+        ),
+        (
+            "\"params\":{",
+            "\"params\":{\"o\\u0077ner\":null,",
+            "\"owner\" stands twice on line 5 (and 3 more",
+        ),
+        (
+            "\"event\":\"TOKEN_R",
+            "\"event\":1,\"event\":\"TOKEN_R",
+            "\"event\" stands twice on line 10",
+        ),
+    ] {
+        let open = open(&text.replace(once, twice));
+        assert!(open.len() == 1 && open[0].contains(said), "{open:?}");
     }
 }
 

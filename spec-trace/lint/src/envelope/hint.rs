@@ -110,9 +110,16 @@ pub fn looks_like(start: &[u8]) -> Option<Likeness> {
     let within = super::within(start, &super::How::default());
     if Protocol::is_transcript(start) || Protocol::is_transcript(&within) {
         let [one, other] = [Protocol::McpAql, Protocol::PendingAction].map(Protocol::name);
+        let greeted = [start, &within].into_iter().find_map(Protocol::greeted);
+        let advice = match greeted {
+            Some(Protocol::Aaep) => {
+                "of AAEP the events and replies are judged, not the requests of a driver".to_owned()
+            }
+            _ => format!("say --protocol {one} or {other}"),
+        };
         return Some(Likeness {
             what: "requests and responses of a driver".to_owned(),
-            advice: Some(format!("say --protocol {one} or {other}")),
+            advice: Some(advice),
         });
     }
     if let Some(value) = beginning(start) {

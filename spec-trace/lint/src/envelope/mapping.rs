@@ -192,6 +192,16 @@ impl Mapping {
         self.row.as_ref()
     }
 
+    /// Whether it is that of a table of which this value of a file is no row, and it says of nothing else where it stands.
+    pub(super) fn has_rows_within(&self, value: &[u8]) -> bool {
+        let is_elsewhere = self.message.steps.is_empty() && self.records().is_empty();
+        let columns = self.row.as_ref().filter(|_| is_elsewhere);
+        columns.is_some_and(|columns| {
+            let [(_, id), ..] = columns.pointers();
+            id.is_some_and(|id| id.cell(value) == Ok(Cell::Absent))
+        })
+    }
+
     pub(super) fn records(&self) -> &[String] {
         self.records.as_ref().map_or(&[], |records| &records.steps)
     }
@@ -340,27 +350,18 @@ fn rfc3339(time: String) -> Result<String, (String, &'static str)> {
     if Timestamp::parse(&time).is_some() {
         return Ok(time);
     }
-    let moment = match (time.parse::<f64>(), Moment::parse(&time)) {
-        (Ok(number), _) => {
-            let seconds = match number.abs() {
-                it if it < 1e11 => number,
-                it if it < 1e14 => number / 1e3,
-                it if it < 1e17 => number / 1e6,
-                _ => number / 1e9,
-            };
-            let moment = jiff::SignedDuration::try_from_secs_f64(seconds);
-            let moment = moment.and_then(jiff::Timestamp::from_duration).ok();
-            moment.map(|moment| format!("{moment:.6}"))
+    let moment = match Moment::parse(&time).map(Moment::microseconds) {
+        None => None,
+        Some(None) => {
+            return Err((
+                time,
+                "has no offset, so that it cannot be compared with those of events",
+            ));
         }
-        (Err(_), None) => None,
-        (Err(_), Some(moment)) => {
-            let Some(moment) = moment.microseconds() else {
-                return Err((
-                    time,
-                    "has no offset, so that it cannot be compared with those of events",
-                ));
-            };
+        Some(Some(moment)) => {
+            let is_number = time.parse::<f64>().is_ok();
             let digits = Timestamp::fractional_digits(&time).min(6);
+            let digits = if is_number { 6 } else { digits };
             let moment = jiff::Timestamp::from_microsecond(moment).ok();
             moment.map(|moment| format!("{moment:.digits$}"))
         }

@@ -507,7 +507,13 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
         Envelope::Json | Envelope::Sse | Envelope::CloudEvents => detect::mapping(start, envelope),
         Envelope::Jsonl | Envelope::Har | Envelope::Cri => None,
     };
-    Content::Other(match given.cloned().or(shipped) {
+    // What an envelope holds may be rows: the mapping of a table says nothing of it.
+    let is_around = |it: &&Mapping| it.has_rows_within(detect::first(start));
+    let mapping = match given.filter(is_around) {
+        Some(_) => shipped.or_else(|| given.cloned()),
+        None => given.cloned().or(shipped),
+    };
+    Content::Other(match mapping {
         Some(mapping) if envelope == Envelope::Docker => {
             Box::new(Words::new(Mapped::new(frames, mapping)))
         }

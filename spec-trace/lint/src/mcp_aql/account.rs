@@ -170,6 +170,10 @@ impl Adapter {
 pub struct Account {
     pub adapters: BTreeMap<String, Adapter>,
     pub tokens: BTreeMap<String, Token>,
+    /// The tokens that the log has called so since the process began.
+    pub named: BTreeMap<String, BTreeSet<String>>,
+    /// The tokens that were issued for what cannot be read.
+    pub unread: BTreeSet<String>,
     pub ended: BTreeSet<String>,
     /// The greatest time so far.
     pub latest: i64,
@@ -209,6 +213,7 @@ impl Account {
         for token in self.tokens.values_mut() {
             token.id = None;
         }
+        self.named.clear();
         for adapter in self.adapters.values_mut() {
             (adapter.taken_late, adapter.expired_after) = (None, None);
         }

@@ -139,8 +139,10 @@ impl Log {
     /// The entries of one token, from the first on.
     fn judge(&mut self, entries: &[Entry], found: &mut Found) {
         let (mut issue, mut revoked, mut has_failed) = (None::<&Entry>, None, false);
+        let mut used = None;
         for entry in entries {
             let is_success = entry.is_success;
+            let is_use = entry.is("TOKEN_VALIDATED") && is_success && !entry.asks_status();
             let odd = match &*entry.event {
                 "TOKEN_REJECTED" if is_success => Some("that a token is rejected, with success"),
                 "TOKEN_VALIDATED" if !is_success && !entry.asks_status() => {
@@ -148,6 +150,9 @@ impl Log {
                 }
                 "TOKEN_VALIDATED" if has_failed => {
                     Some("that a token is validated whose issue has failed")
+                }
+                "TOKEN_VALIDATED" if is_use && entry.written.is_some() && used == entry.written => {
+                    Some("that a token is validated at the very time of another such entry")
                 }
                 "TOKEN_ISSUED"
                     if is_success
@@ -169,7 +174,8 @@ impl Log {
                 "TOKEN_ISSUED" if !is_success => has_failed = true,
                 "TOKEN_ISSUED" => (issue, revoked, has_failed) = (Some(entry), None, false),
                 "TOKEN_REVOKED" if is_success && issue.is_some() => revoked = Some(entry.line),
-                "TOKEN_VALIDATED" if is_success && !entry.asks_status() => {
+                "TOKEN_VALIDATED" if is_use => {
+                    used = entry.written;
                     for rule in JUDGED {
                         found.touch(rule);
                     }
@@ -241,8 +247,16 @@ impl Log {
             .iter()
             .filter(|clause| clause.protocol == "mcp-aql");
         let untouched = clauses.filter(|clause| !found.touched.contains(clause.id.as_str()));
-        let unseen = "entries of the log do not show it: they have no parameters, expiry or uses";
-        let not_judged = untouched.map(|clause| NotJudged::unseen(clause.id.as_str(), unseen));
+        let judged: BTreeSet<&str> = JUDGED.iter().flat_map(|rule| rule.all_clauses()).collect();
+        let not_judged = untouched.map(|clause| {
+            let id = clause.id.as_str();
+            let reason = if judged.contains(id) {
+                "no entry tells of it: none takes a token of which the log has the issue"
+            } else {
+                "entries of the log do not show it: they have no parameters, expiry or uses"
+            };
+            NotJudged::unseen(id, reason)
+        });
         let odd = self.odd.map(|(line, odd)| {
             let reason = format!(
                 "the entry on line {line} says {odd}: what was done does not show; a transcript holds the call and what came of it"

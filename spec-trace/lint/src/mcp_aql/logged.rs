@@ -83,10 +83,13 @@ impl Monitor {
         let id = self.is_told(exchange, &told, token, found);
         self.tells_it_apart(exchange, (name.as_ref(), id.as_ref()), found);
         self.is_told_once(exchange, wanted);
-        if let Some(token) = name.and_then(|name| self.account.tokens.get_mut(&name))
-            && wanted == "TOKEN_ISSUED"
+        if let Some(name) = name.filter(|_| wanted == "TOKEN_ISSUED")
+            && let Some(token) = self.account.tokens.get_mut(&name)
         {
-            token.id = id;
+            token.id.clone_from(&id);
+            if let Some(id) = id {
+                self.account.named.entry(id).or_default().insert(name);
+            }
         }
     }
 
@@ -98,10 +101,11 @@ impl Monitor {
         found: &mut Found,
     ) {
         let latest = self.account.latest;
-        let is_other = |(other, token): &(&String, &Token)| {
-            Some(*other) != name && id.is_some() && token.id.as_ref() == id && token.is_live(latest)
-        };
-        if let Some((_, token)) = self.account.tokens.iter().find(is_other) {
+        let named = id.and_then(|id| self.account.named.get(id));
+        let others = named.into_iter().flatten();
+        let others = others.filter(|other| Some(*other) != name);
+        let mut tokens = others.filter_map(|other| self.account.tokens.get(other));
+        if let Some(token) = tokens.find(|it| it.id.as_ref() == id && it.is_live(latest)) {
             let message = format!(
                 "token_id of the entry of the log is that of another token, which was issued on line {}",
                 token.line

@@ -16,7 +16,7 @@ use crate::protocol::Protocol;
 use crate::report::NotJudged;
 use crate::rules::Rule;
 use crate::transcript::{
-    ENTRY, Exchange, Fields, Found, Shows, differs, first_clause, leaves, same,
+    ENTRY, Exchange, Fields, Found, Shows, differs, first_clause, leaves, same, unknown_op,
 };
 use account::{Account, Adapter, Call, End, Token};
 use entries::Log;
@@ -36,6 +36,8 @@ pub struct Monitor {
     told_again: Option<(u64, &'static str, u64)>,
     /// The line of the first call that was answered and cannot be read, and how many there are.
     unread: Option<(u64, u64)>,
+    /// The same of requests of which nobody knows what they ask.
+    unknown: Option<(u64, String, u64)>,
     /// Times of which nobody can tell when they are.
     unread_times: UnreadTimes,
     log: Log,
@@ -119,7 +121,8 @@ impl crate::transcript::Monitor for Monitor {
             "event" => self.event(exchange),
             "end_session" => self.end_session(exchange),
             "restart" => self.restart(exchange),
-            _ => runs_unasked(exchange, found),
+            "hello" | "reset" | "tick" => runs_unasked(exchange, found),
+            _ => self.unknown(exchange),
         }
         self.revoked(exchange);
     }
@@ -160,6 +163,7 @@ impl crate::transcript::Monitor for Monitor {
             );
             not_judged.push(NotJudged::open(first_clause(Protocol::McpAql), reason));
         }
+        not_judged.extend(unknown_op(Protocol::McpAql, self.unknown.as_ref()));
         not_judged.extend(self.unread_times.open());
         if let Some((line, event, count)) = self.told_again {
             let reason = format!(
@@ -253,7 +257,7 @@ impl Monitor {
     fn call(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
         let Some(call) = Call::of(&exchange.request) else {
             self.unread.get_or_insert((exchange.place.line, 0)).1 += 1;
-            return;
+            return self.not_read(exchange);
         };
         let outputs = exchange.outputs().unwrap_or_default();
         let runs: Vec<_> = outputs
@@ -277,6 +281,30 @@ impl Monitor {
         }
         self.issued(exchange, &call, found);
         self.log_truth(exchange, &call, found);
+    }
+
+    /// AQL-4.1-1: what came of a request that nobody can read may have ended any token.
+    fn unknown(&mut self, exchange: &Exchange<'_>) {
+        if exchange.outputs().is_none_or(<[_]>::is_empty) {
+            return;
+        }
+        let first = || (exchange.place.line, exchange.op.clone(), 0);
+        self.unknown.get_or_insert_with(first).2 += 1;
+        self.account.end(End::Perhaps, exchange.line, |_| true);
+        self.not_read(exchange);
+    }
+
+    /// AQL-4.1-1: a call that cannot be read may have used its token, and may have got one: for what that is good, nobody knows.
+    fn not_read(&mut self, exchange: &Exchange<'_>) {
+        let taken = exchange.request.text("confirmation_token");
+        if let Some(token) = taken.and_then(|it| self.account.tokens.get_mut(&it)) {
+            token.end.get_or_insert((End::Perhaps, exchange.line));
+        }
+        let details = response(exchange).and_then(|it| it.object("error")?.object("details"));
+        if let Some(name) = details.and_then(|it| it.text("confirmation_token")) {
+            self.account.tokens.remove(&name);
+            self.account.unread.insert(name);
+        }
     }
 
     /// AQL-1.2-3, AQL-3.2-1: what runs is what was called.
@@ -334,6 +362,10 @@ impl Monitor {
         runs: usize,
         found: &mut Found,
     ) {
+        let is_known = self.account.tokens.contains_key(token);
+        if !is_known && (self.account.unread.contains(token) || !self.shows.has("respond")) {
+            return;
+        }
         if !self.shows.has("perform") {
             // It may have been used, and nobody knows.
             if let Some(token) = self.account.tokens.get_mut(token) {

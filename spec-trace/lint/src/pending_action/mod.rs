@@ -11,9 +11,12 @@ mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::protocol::Protocol;
 use crate::report::NotJudged;
 use crate::rules::Rule;
-use crate::transcript::{Answer, Exchange, Found, Output, Shows, differs, same};
+use crate::transcript::{
+    Answer, Exchange, Fields, Found, Output, Shows, differs, first_clause, same, unknown_op,
+};
 use account::{Account, Action, Deciders, Phase};
 
 /// What judges a transcript.
@@ -25,6 +28,10 @@ pub struct Monitor {
     minds: BTreeMap<Doubt, [Option<u64>; 2]>,
     /// The first `deciders` that cannot be read: the line of the answer to their proposal, what stands there, and how many there are.
     unread: Option<(u64, String, u64)>,
+    /// The line of the first answer to a `decide` that cannot be read, and how many there are.
+    undecided: Option<(u64, u64)>,
+    /// The same of requests of which nobody knows what they ask.
+    unknown: Option<(u64, String, u64)>,
     /// The line on which an older state was handed back first.
     rolled_back: Option<u64>,
     /// The line on which something ran behind it that was settled before, and the line of that.
@@ -103,10 +110,17 @@ impl crate::transcript::Monitor for Monitor {
         if exchange.op == "rollback" && !exchange.is_refused() {
             self.hands_back(exchange);
         }
+        let last = outputs
+            .iter()
+            .map(|it| (it.kind.clone(), it.raw.to_owned()));
+        let last = std::mem::replace(&mut self.account.last, last.collect());
+        if !self.is_read(exchange) {
+            return self.follows(exchange);
+        }
         let mut step = self.begin(exchange);
         let is_restart = exchange.op == "restart" && !exchange.is_refused();
         let again = if is_restart {
-            self.told_again(&step, outputs, found)
+            self.told_again(&step, outputs, &last, found)
         } else {
             BTreeSet::new()
         };
@@ -121,10 +135,6 @@ impl crate::transcript::Monitor for Monitor {
                 .ended
                 .extend(exchange.request.text("session_id"));
         }
-        let last = outputs
-            .iter()
-            .map(|it| (it.kind.clone(), it.raw.to_owned()));
-        self.account.last = last.collect();
     }
 
     fn sessions(&self) -> &BTreeSet<String> {
@@ -157,8 +167,16 @@ impl crate::transcript::Monitor for Monitor {
             );
             NotJudged::open(rules::NOT_ENTITLED.clause, reason)
         });
+        let undecided = self.undecided.map(|(line, count)| {
+            let reason = format!(
+                "the decision that is answered on line {line} is not judged ({count} such): it has no `action_id`, `decision` (allow or deny) or `by` that can be read"
+            );
+            NotJudged::open(first_clause(Protocol::PendingAction), reason)
+        });
+        let unknown = unknown_op(Protocol::PendingAction, self.unknown.as_ref());
         let all = unseen.chain(untouched).chain(handed_back);
-        all.chain(again).chain(unread).collect()
+        let all = all.chain(again).chain(unread);
+        all.chain(undecided).chain(unknown).collect()
     }
 }
 
@@ -167,6 +185,44 @@ impl Monitor {
     fn hands_back(&mut self, exchange: &Exchange<'_>) {
         self.rolled_back.get_or_insert(exchange.line);
         for action in self.account.actions.values_mut() {
+            action.is_forgotten = true;
+        }
+    }
+
+    /// Whether what is asked can be read, as far as it is judged by that. What is not is counted where something came of it.
+    fn is_read(&mut self, exchange: &Exchange<'_>) -> bool {
+        let request = &exchange.request;
+        let decision = request.text("decision");
+        let names = ["action_id", "by"].map(|name| request.text(name));
+        let is_decided = ["allow", "deny"].map(Some).contains(&decision.as_deref())
+            && names.iter().all(Option::is_some);
+        let line = exchange.place.line;
+        match &*exchange.op {
+            "decide" if is_decided || exchange.is_refused() => return true,
+            "decide" => self.undecided.get_or_insert((line, 0)).1 += 1,
+            op if OPS.contains(&op) || exchange.outputs().is_none_or(<[_]>::is_empty) => {
+                return true;
+            }
+            op => {
+                self.unknown
+                    .get_or_insert_with(|| (line, op.to_owned(), 0))
+                    .2 += 1;
+            }
+        }
+        false
+    }
+
+    /// PA-5, PA-10: of what a request is about that cannot be read, nobody knows what has become.
+    fn follows(&mut self, exchange: &Exchange<'_>) {
+        let mut about: BTreeSet<String> = exchange.request.text("action_id").into_iter().collect();
+        for output in exchange.outputs().unwrap_or_default() {
+            let names = ["action_id", "tool_call_id"].map(|name| output.fields.text(name));
+            about.extend(names.into_iter().flatten());
+        }
+        for id in about {
+            let nothing = Fields::default();
+            let action = self.account.actions.entry(id);
+            let action = action.or_insert_with(|| Action::new(&nothing, &nothing, exchange.line));
             action.is_forgotten = true;
         }
     }
@@ -215,7 +271,11 @@ impl Monitor {
             return None;
         }
         let request = &exchange.request;
-        let allows = request.text("decision")? == "allow";
+        let allows = match &*request.text("decision")? {
+            "allow" => true,
+            "deny" => false,
+            _ => return None,
+        };
         let (action, by) = (request.text("action_id")?, request.text("by")?);
         let verdict = self.verdict(exchange, &action, allows, &by);
         Some(Decision {
@@ -299,6 +359,22 @@ impl Monitor {
         found.accuse(rule, step.exchange, id, session, message.into());
     }
 }
+
+/// What can be asked.
+const OPS: [&str; 12] = [
+    "hello",
+    "reset",
+    "tick",
+    "restart",
+    "propose",
+    "decide",
+    "say",
+    "finish_tool",
+    "cancel",
+    "end_session",
+    "snapshot",
+    "rollback",
+];
 
 /// The output as one of its kind.
 fn is(output: &Output<'_>, kind: &str) -> bool {

@@ -26,11 +26,11 @@ impl Monitor {
         &self,
         step: &Step<'_>,
         outputs: &[Output<'_>],
+        last: &[(String, String)],
         found: &mut Found,
     ) -> BTreeSet<usize> {
         let lost = usize::try_from(step.exchange.request.number("lost").unwrap_or(0))
             .unwrap_or(usize::MAX);
-        let last = &self.account.last;
         let lost = &last[last.len().saturating_sub(lost)..];
         let mut again = BTreeSet::new();
         for (kind, raw) in lost

@@ -354,7 +354,7 @@ impl<'a> Table<'a> {
         let row = at.row;
         let (name, times) = (row.name(), row.times);
         let says_whether = row.has_run() || row.executed.is_null() || row.executions.is_some();
-        let is_denied = [row.status, row.decision].contains(&Some(State::Denied));
+        let is_denied = row.was_denied() && !row.is_of_two_decisions();
         let rules = [
             (is_denied, &rules::DENIED_RUNS),
             (row.status == Some(State::Cancelled), &rules::DENIED_RUNS),
@@ -370,7 +370,7 @@ impl<'a> Table<'a> {
             self.touch(&rules::EXPIRED);
         }
         if !row.has_run() {
-            if row.status == Some(State::Allowed) && was_late {
+            if row.status == Some(State::Allowed) && was_late && !row.is_of_two_decisions() {
                 let message = format!("{name} is allowed, and was decided after `expires_at`");
                 self.accuse(&rules::EXPIRED, at, message);
             }
@@ -382,6 +382,7 @@ impl<'a> Table<'a> {
         let in_time = times.before(|it| [it.executed, it.expires])
             || times.before(|it| [it.decided, it.expires]);
         match row.status {
+            _ if row.is_of_two_decisions() => {}
             _ if is_denied => {
                 let message = format!("{name} was denied, and ran");
                 self.accuse(&rules::DENIED_RUNS, at, message);
@@ -570,9 +571,10 @@ impl<'a> Table<'a> {
             }
         }
         let is_executed = row.status == Some(State::Executed);
-        let allows = [Some(State::Allowed), Some(State::Executed)];
-        let what = if row.status == Some(State::Denied) && allows.contains(&row.decision) {
+        let what = if row.is_of_two_decisions() && row.status == Some(State::Denied) {
             "`status` is that it was denied, and `decision` that it was allowed"
+        } else if row.is_of_two_decisions() {
+            "`status` is that it was allowed, and `decision` that it was denied"
         } else if is_executed && row.executions == Some(0) {
             "`status` is that it ran, and `executions` is 0"
         } else if is_executed && row.executed.is_null() {
@@ -718,7 +720,7 @@ impl<'a> Table<'a> {
         for (column, (line, written, count)) in &self.unread {
             let reason = format!(
                 "`{column}` on line {line} is {written:?}, which has no meaning here ({count} of {} rows): \
-                 [row.words] of the mapping gives words of `status` and `decision` one, times are ISO 8601 or numbers, \
+                 [row.words] of the mapping gives words of `status`, `decision` and `effect` one, times are ISO 8601 or numbers, \
                  `executions` is a whole number, and `deciders` a list of names",
                 self.rows
             );
@@ -800,11 +802,24 @@ impl Row {
                 || !may_run.contains(&self.status))
     }
 
+    /// Whether it was denied, as its status or its decision says.
+    fn was_denied(&self) -> bool {
+        [self.status, self.decision].contains(&Some(State::Denied))
+    }
+
+    /// Whether its status and its decision say that it was allowed and denied. What was denied and ran all the same is none of these.
+    fn is_of_two_decisions(&self) -> bool {
+        matches!(
+            (self.status, self.decision),
+            (Some(State::Denied), Some(State::Allowed | State::Executed))
+                | (Some(State::Allowed), Some(State::Denied))
+        )
+    }
+
     /// Whether it was allowed, rightly or not.
     fn was_allowed(&self) -> bool {
-        let is_denied = [self.status, self.decision].contains(&Some(State::Denied));
         let may_run = [Some(State::Allowed), Some(State::Executed)];
-        !is_denied
+        !self.was_denied()
             && (self.has_run()
                 || may_run.contains(&self.status)
                 || may_run.contains(&self.decision))
@@ -832,8 +847,8 @@ impl Row {
 
     /// What was decided, if anything was. What was allowed may be taken back or expire in another version of the row.
     fn end(&self) -> Option<State> {
-        let is_denied = [self.status, self.decision].contains(&Some(State::Denied));
-        match (is_denied, self.was_allowed()) {
+        match (self.was_denied(), self.was_allowed()) {
+            (true, _) if self.is_of_two_decisions() => None,
             (true, _) => Some(State::Denied),
             (false, true) => Some(State::Allowed),
             (false, false) => None,

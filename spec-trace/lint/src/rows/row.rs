@@ -35,13 +35,36 @@ pub struct Columns {
     decided_at: Option<Pointer>,
     executed_at: Option<Pointer>,
     executions: Option<Pointer>,
-    /// What words of the table's own mean, in `status` and `decision`.
-    words: BTreeMap<String, State>,
+    /// What words of the table's own mean, in `status`, `decision` and `effect`.
+    words: BTreeMap<String, Meaning>,
+}
+
+/// What a word of a table means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+enum Meaning {
+    State(State),
+    Effect(Effect),
+}
+
+impl TryFrom<String> for Meaning {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        let known = word.to_ascii_lowercase();
+        let state = State::named(&known).map(Self::State);
+        let meaning = state.or_else(|| Effect::named(&known).map(Self::Effect));
+        meaning.ok_or_else(|| {
+            format!(
+                "{word:?} is no meaning: `status` and `decision` know pending, allowed, executed, denied, cancelled and expired, \
+                 `effect` knows read, write, destructive and external"
+            )
+        })
+    }
 }
 
 /// What may have become of an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Nobody has decided.
     Pending,
@@ -277,6 +300,16 @@ pub enum Effect {
     Unread,
 }
 
+impl Effect {
+    fn named(word: &str) -> Option<Self> {
+        match word {
+            "read" => Some(Self::Read),
+            "write" | "destructive" | "external" => Some(Self::Acts),
+            _ => None,
+        }
+    }
+}
+
 /// A whole number of runs, however it is written. What is more than fits is the most that does.
 fn count(text: &str) -> Option<u64> {
     let number = text.parse::<f64>().ok();
@@ -391,8 +424,10 @@ impl Columns {
         let mut take = |name| cells.remove(name).unwrap_or(Cell::Absent);
         let mut state = |name, cell: &Cell| {
             let word = cell.written()?;
-            let own = self.words.get(&word).copied();
-            let state = own.or_else(|| State::named(&word.to_ascii_lowercase()));
+            let state = match self.words.get(&word) {
+                Some(Meaning::State(own)) => Some(*own),
+                Some(Meaning::Effect(_)) | None => State::named(&word.to_ascii_lowercase()),
+            };
             if state.is_none() {
                 unread.push((name, word));
             }
@@ -422,16 +457,16 @@ impl Columns {
             decided: decided.1,
             executed: executed.1,
         };
-        let effect = take("effect")
-            .written()
-            .map(|word| match &*word.to_ascii_lowercase() {
-                "read" => Effect::Read,
-                "write" | "destructive" | "external" => Effect::Acts,
-                _ => {
-                    unread.push(("effect", word));
-                    Effect::Unread
-                }
-            });
+        let effect = take("effect").written().map(|word| {
+            let effect = match self.words.get(&word) {
+                Some(Meaning::Effect(own)) => Some(*own),
+                Some(Meaning::State(_)) | None => Effect::named(&word.to_ascii_lowercase()),
+            };
+            effect.unwrap_or_else(|| {
+                unread.push(("effect", word));
+                Effect::Unread
+            })
+        });
         let executions = take("executions").written().and_then(|written| {
             let executions = count(&written);
             if executions.is_none() {

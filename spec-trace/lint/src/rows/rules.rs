@@ -55,7 +55,7 @@ pub const ASKS_FOR: [(&str, &str); 8] = [
     ),
     (
         "PA-2",
-        "a call that was allowed, with `decider`, and `agent` or `deciders`",
+        "a call that was allowed, with `decider`, and `deciders` that are a list of names, or `agent` and no `deciders`",
     ),
     (
         "PA-3",

@@ -1,10 +1,10 @@
 //! The members of a JSON object, each as it is written: what may be any JSON is not read until it is asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -16,7 +16,6 @@ use crate::time::Written;
 #[derive(Debug, Clone, Default)]
 pub struct Fields<'a> {
     members: BTreeMap<String, &'a str>,
-    twice: Option<String>,
 }
 
 /// Reads the members of an object.
@@ -32,9 +31,7 @@ impl<'a> Visitor<'a> for Members {
     fn visit_map<A: MapAccess<'a>>(self, mut access: A) -> Result<Fields<'a>, A::Error> {
         let mut fields = Fields::default();
         while let Some((name, raw)) = access.next_entry::<String, &'a RawValue>()? {
-            if fields.members.insert(name.clone(), raw.get()).is_some() {
-                fields.twice.get_or_insert(name);
-            }
+            fields.members.insert(name, raw.get());
         }
         Ok(fields)
     }
@@ -47,11 +44,6 @@ impl<'a> Fields<'a> {
         let fields = reader.deserialize_map(Members).ok()?;
         reader.end().ok()?;
         Some(fields)
-    }
-
-    /// A name that stands in it more than once.
-    pub fn twice(&self) -> Option<&str> {
-        self.twice.as_deref()
     }
 
     /// Whether there is one of that name.
@@ -122,6 +114,77 @@ impl<'a> Fields<'a> {
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.members.keys().map(String::as_str)
+    }
+}
+
+/// The first name that stands twice in an object of this text, at whatever depth, as far as it can be read.
+pub fn twice(text: &str) -> Option<String> {
+    let mut first = None;
+    let text = readable(text.as_bytes());
+    let mut reader = serde_json::Deserializer::from_slice(&text);
+    match Twice(&mut first).deserialize(&mut reader) {
+        // What cannot be read to its end is told elsewhere.
+        Ok(()) | Err(_) => first,
+    }
+}
+
+/// Looks for a name that stands twice.
+struct Twice<'a>(&'a mut Option<String>);
+
+impl<'de> DeserializeSeed<'de> for Twice<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Twice<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element_seed(Twice(self.0))?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let mut names = BTreeSet::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if names.contains(&name) {
+                self.0.get_or_insert_with(|| name.clone());
+            }
+            names.insert(name);
+            members.next_value_seed(Twice(self.0))?;
+        }
+        Ok(())
     }
 }
 

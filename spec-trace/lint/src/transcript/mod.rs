@@ -11,6 +11,7 @@ use std::io;
 
 use countersign_clauses as clause;
 
+use fields::twice;
 pub use fields::{Fields, leaves, text};
 pub use meaning::{differs, same};
 
@@ -305,6 +306,19 @@ fn judge(
     Ok(report)
 }
 
+/// What is said of requests whose op is none of this protocol: the line of the first answer, the op, and how many there are.
+pub(crate) fn unknown_op(
+    protocol: Protocol,
+    first: Option<&(u64, String, u64)>,
+) -> Option<NotJudged> {
+    let (line, op, count) = first?;
+    let name = protocol.name();
+    let reason = format!(
+        "the request that is answered on line {line} is not judged ({count} such): its `op` {op:?} is none of {name}"
+    );
+    Some(NotJudged::open(first_clause(protocol), reason))
+}
+
 /// A clause for what is said of all of them.
 pub(crate) fn first_clause(protocol: Protocol) -> &'static str {
     let mut clauses = clause::all().iter();
@@ -450,9 +464,9 @@ impl Reading {
         let fields = Fields::parse(text)
             .ok_or_else(|| Stop::Line(number, format!("it is no JSON object{}", self.advice())))?;
         self.records += 1;
-        match fields.twice() {
+        match twice(text) {
             Some(_) if self.twice.is_some() => self.more_twice += 1,
-            Some(name) => self.twice = Some((number, name.to_owned())),
+            Some(name) => self.twice = Some((number, name)),
             None => {}
         }
         if fields.has("op") {

@@ -33,7 +33,8 @@ impl Monitor {
         };
         if action.is_forgotten {
             let is_settled = !matches!(action.phase, Phase::Pending | Phase::Allowed);
-            if let Some(line) = action.ran.or(is_settled.then_some(action.since)) {
+            let settled = action.ran.or(is_settled.then_some(action.since));
+            if let Some(line) = settled.filter(|_| self.rolled_back.is_some()) {
                 self.runs_again.get_or_insert((step.exchange.line, line));
             }
             return;
