@@ -901,6 +901,25 @@ fn the_text_of_a_report_names_file_line_clause_and_level_and_shows_the_line() {
 }
 
 #[test]
+fn of_several_messages_on_one_line_the_accused_is_named() {
+    let stream = fs::read_to_string(trace("invalid", UNASKED)).expect("the stream");
+    let lines: Vec<&str> = stream.lines().collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let array = folder.path().join("array.json");
+    fs::write(&array, format!("[{}]", lines.join(","))).expect("it can be written");
+    let named = contains(" (message 4): violation AAEP-A.8-4 MUST");
+    lint(&[text(&array)]).assert().code(1).stdout(named);
+    let (document, _) = json_of(&[text(&array)]);
+    let found = &document["violations"][0];
+    assert_eq!(
+        (&found["line"], &found["message_number"]),
+        (&json!(1), &json!(4))
+    );
+    let (document, _) = json_of(&[text(&trace("invalid", UNASKED))]);
+    assert_eq!(document["violations"][0].get("message_number"), None);
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_an_error_that_names_it() {
     let file = trace("valid", "no-such-stream.jsonl");
     let error = run(&Args::of(&file), FindingsFormat::Text).expect_err("nothing to read");

@@ -361,6 +361,7 @@ fn a_finding_stands_where_its_message_lies_in_the_file() {
     assert_eq!(found.violations[0].line, 5 * (line - 1) + 4);
     assert_eq!(column(&found), Some(own + 6));
     assert!(!found.violations[0].message.contains("(message"));
+    assert_eq!(found.violations[0].message_number, None);
 
     let found = judged(format!("[{}]", lines.join(",")).as_bytes());
     let before: usize = lines[..usize::try_from(line).expect("a small number") - 1]
@@ -371,6 +372,11 @@ fn a_finding_stands_where_its_message_lies_in_the_file() {
     assert_eq!(column(&found), Some(own + before as u64 + 1));
     let message = &found.violations[0].message;
     assert!(message.contains("line 1 (message "), "{message}");
+    // On a line of several it is the number that tells, and the same violation is known by the same fingerprint.
+    assert_eq!(found.violations[0].message_number, Some(line));
+    assert_eq!(plain.violations[0].message_number, None);
+    let known_by = |report: &LintReport| report.violations[0].fingerprint.clone();
+    assert_eq!(known_by(&found), known_by(&plain));
 
     let found = judged(docker(&lines).as_bytes());
     assert_eq!((found.violations[0].line, column(&found)), (line, None));

@@ -222,10 +222,8 @@ impl Shown {
             None => finding.column,
         };
         let file = finding.file.as_deref().unwrap_or(file);
-        let place = match column {
-            Some(column) => format!("{file}:{}:{column}", finding.line),
-            None => format!("{file}:{}", finding.line),
-        };
+        let column = column.map_or_else(String::new, |column| format!(":{column}"));
+        let place = format!("{file}:{}{column}{}", finding.line, finding.which_message());
         let word = match severity {
             Severity::Error => "violation",
             Severity::Warning | Severity::Advice => "warning",
@@ -240,7 +238,8 @@ impl Shown {
                 ..
             } = it;
             let message: String = message.chars().map(printable).collect();
-            format!("its consequence on line {line} breaks {clause}: {message}")
+            let number = it.which_message();
+            format!("its consequence on line {line}{number} breaks {clause}: {message}")
         });
         let help: Vec<_> = also.into_iter().chain(consequences).collect();
         Self {
