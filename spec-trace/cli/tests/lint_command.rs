@@ -919,6 +919,21 @@ fn of_several_messages_on_one_line_the_accused_is_named() {
     assert_eq!(document["violations"][0].get("message_number"), None);
 }
 
+/// AAEP-EV-15: a finding that rests on a tie says which; one about a call that nobody was asked about has none.
+#[test]
+fn the_text_says_how_a_question_was_tied_to_its_call() {
+    let (rejected, by_order) = (
+        "AAEP-A.8-5_called-after-rejection.jsonl",
+        "no id ties question and call; their order admits it",
+    );
+    let stream = trace("invalid", rejected);
+    lint(&[text(&stream)]).assert().stdout(contains(by_order));
+    let unasked = trace("invalid", UNASKED);
+    lint(&[text(&unasked)])
+        .assert()
+        .stdout(contains(by_order).not());
+}
+
 #[test]
 fn a_file_that_cannot_be_read_is_an_error_that_names_it() {
     let file = trace("valid", "no-such-stream.jsonl");

@@ -22,6 +22,17 @@ pub enum TiedBy {
     Order,
 }
 
+impl TiedBy {
+    /// The same in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::ToolCallId => "question and call are tied by tool_call_id",
+            Self::Extension => "question and call are tied by extensions.countersign",
+            Self::Order => "no id ties question and call; their order admits it",
+        }
+    }
+}
+
 /// One fault.
 #[derive(Debug, Clone, Serialize)]
 pub struct Finding {

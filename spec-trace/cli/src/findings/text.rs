@@ -230,6 +230,7 @@ impl Shown {
         };
         let also = finding.also.join(", ");
         let also = (!also.is_empty()).then(|| format!("the same fault breaks {also}"));
+        let tied = finding.tied_by.map(|it| it.words().to_owned());
         let consequences = finding.consequences.iter().map(|it| {
             let Finding {
                 line,
@@ -241,7 +242,7 @@ impl Shown {
             let number = it.which_message();
             format!("its consequence on line {line}{number} breaks {clause}: {message}")
         });
-        let help: Vec<_> = also.into_iter().chain(consequences).collect();
+        let help: Vec<_> = also.into_iter().chain(tied).chain(consequences).collect();
         Self {
             code: terminal.folded(&format!(
                 "{place}: {word} {} {}",
