@@ -1409,6 +1409,26 @@ fn a_file_with_messages_elsewhere_is_told_and_what_to_do() {
             json!({ "dir": "out", "event": { "type": "aaep:agent.x" } }).to_string(),
             "a message at /event: say --message /event",
         ),
+        // So it is where each line of a log has its message there, also behind lines about something else.
+        (
+            [
+                json!({ "level": "info", "message": "starts" }),
+                json!({ "level": "info", "message": { "type": "aaep:agent.x" } }),
+                json!({ "level": "info", "message": event }),
+            ]
+            .map(|it| it.to_string())
+            .join("\n"),
+            "a message at /message: say --message /message",
+        ),
+        (
+            json!({ "type": "log", "session_id": "a", "dir": "out", "message": { "type": "aaep:agent.x" } })
+                .to_string(),
+            "a message at /message: say --message /message",
+        ),
+        (
+            format!("data: {event}\ndata: {event}\n"),
+            "server-sent events without the blank lines between them: put those in, as with `sed G FILE",
+        ),
         (
             json!({ "a": [[{ "type": "aaep:agent.x" }]] }).to_string(),
             "at /a/0/0: take them out first, as with `jq -c '.. | objects | select(.type)' FILE",
@@ -1416,8 +1436,23 @@ fn a_file_with_messages_elsewhere_is_told_and_what_to_do() {
     ] {
         let why = judged_as(text.as_bytes(), &How::default()).expect_err(&text);
         assert!(why.contains(what), "{why}");
-        assert_eq!(why.contains("FILE"), what.contains("first"), "{why}");
+        let advises_command = what.contains("first") || what.contains("sed");
+        assert_eq!(why.contains("FILE"), advises_command, "{why}");
     }
+    // Among records it is one of them that is broken, and between events a blank line that is missing.
+    let record = format!("{{\"message\":{event}}}");
+    let found = judged(format!("{event}\n{record}\n").as_bytes());
+    let mut found = found.violations.iter();
+    assert!(found.any(|it| (it.line, &*it.message) == (2, "dir is missing")));
+    let found = judged(format!("data: {event}\n\ndata: {event}\ndata: {event}\n\n").as_bytes());
+    let last = found.violations.last().expect("a finding");
+    assert_eq!(last.line, 3);
+    assert!(
+        last.message
+            .contains("the blank lines between them are missing"),
+        "{}",
+        last.message
+    );
 }
 
 #[test]

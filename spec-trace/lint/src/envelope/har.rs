@@ -171,7 +171,11 @@ impl Answer {
             // Other answers have other bodies.
             if self.is_stream || is_event(&message.bytes) {
                 // That the body ends there does not say that the archive does.
-                let message = in_archive(message.bytes, self.line);
+                let why = message.why.take();
+                let message = Message {
+                    why,
+                    ..in_archive(message.bytes, self.line)
+                };
                 self.time = self.time.max(message.time.map(|(time, _)| time));
                 return Some(message);
             }

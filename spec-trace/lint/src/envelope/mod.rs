@@ -21,10 +21,11 @@ mod words;
 use std::io::{self, BufRead, Cursor, Read as _};
 
 pub use detect::{envelope as told, may_be_ours};
-pub(crate) use detect::{is_text, may_be_extension, may_have_been_ours};
+pub(crate) use detect::{is_around_message, is_text, may_be_extension, may_have_been_ours};
 pub use hint::{Likeness, NoMessage, looks_like};
 pub use mapping::{Mapping, MappingError, Pointer};
 pub use places::Places;
+pub(crate) use sse::NO_BLANK_LINES;
 
 use crate::lines::{LONGEST_LINE, Line, Lines, Records};
 use crate::place::Shift;
@@ -445,7 +446,9 @@ fn first_message(start: &[u8], how: &How) -> Result<bool, Option<(u64, String)>>
     let (mut is_whole, mut fault) = (false, None);
     while let Ok(Some(line)) = messages.next_line() {
         match line {
-            Line::Whole { bytes, .. } if may_be_ours(bytes) => return Ok(true),
+            Line::Whole { bytes, .. } if may_be_ours(bytes) && !is_around_message(bytes) => {
+                return Ok(true);
+            }
             Line::Whole { bytes, ended, .. } => {
                 is_whole |= !bytes.trim_ascii().is_empty() && (ended || start.len() < TELLING);
             }
