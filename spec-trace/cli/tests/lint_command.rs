@@ -1076,6 +1076,28 @@ fn a_file_that_holds_no_message_is_an_input_error_that_says_what_to_do() {
 
 // Rows of a table.
 
+/// No exchange and no row is in what is read as something else: that is no open verdict.
+#[test]
+fn transcripts_and_rows_that_are_read_as_something_else_are_an_input_error() {
+    let (mapping, rows, transcript) = (
+        "pending-action-rows/mapping.toml",
+        "pending-action-rows/valid/PA-5_denied-and-ran.json",
+        "pending-action/valid",
+    );
+    let at = |name: &str| trace("transcripts", name);
+    let folder = fs::read_dir(at(transcript)).expect("the transcripts");
+    let transcript = folder.flatten().next().expect("a transcript").path();
+    let (mapping, rows) = (at(mapping), at(rows));
+    for file in [
+        &["--mapping", text(&mapping), text(&rows)][..],
+        &[text(&transcript)],
+    ] {
+        let arguments = [&["--from", "har"], file].concat();
+        let advice = "say --from jsonl, or leave --from out";
+        lint(&arguments).assert().code(2).stderr(contains(advice));
+    }
+}
+
 #[test]
 fn rows_of_pending_actions_are_judged_by_a_mapping() {
     let rows = |name: &str| trace("transcripts", &format!("pending-action-rows/{name}"));

@@ -139,6 +139,7 @@ pub fn judge_numbered(
         two_clocks: settings.two_clocks || opened.is_by_two_clocks(),
         ..settings
     };
+    let otherwise = opened.holds_one_otherwise();
     let (start, records) = opened.split();
     // In a text, a line that is torn is no more than a line of text.
     let may_be_torn = records.is_err() || !is_text(&start);
@@ -156,6 +157,9 @@ pub fn judge_numbered(
             (judged, Some(places))
         }
     };
+    if let Some(otherwise) = otherwise.filter(|_| !seen) {
+        return Err(otherwise);
+    }
     if !seen && report.records > 0 {
         return Err(no_message(&start, &report, places.as_ref()));
     }

@@ -612,7 +612,7 @@ fn an_archive_says_which_answers_were_passed_over() {
                 json!({"text": events}),
             ],
             Some(
-                "2 of the answers in the archive hold what looks like events, and are neither streams nor JSON events, first on line 2 (text/html)",
+                "2 answers in the archive hold what looks like events, and are neither streams nor JSON events, first on line 2 (text/html)",
             ),
         ),
         (
@@ -621,7 +621,7 @@ fn an_archive_says_which_answers_were_passed_over() {
         ),
         (
             vec![json!({"mimeType": "application/json", "text": deeper})],
-            Some("1 of the answers"),
+            Some("1 answer in the archive"),
         ),
         (
             vec![json!({"mimeType": "text/event-stream", "size": 0})],
@@ -1466,6 +1466,52 @@ fn an_archive_of_web_sockets_is_told_as_one() {
         damage.message.contains("_webSocketMessages"),
         "{}",
         damage.message
+    );
+}
+
+/// A wrong `--from` is told with what the file is, in whatever envelope; where it can be read so, it is.
+#[test]
+fn what_a_file_is_is_told_where_something_else_was_said() {
+    let text = invalid(UNASKED);
+    let lines: Vec<&str> = text.lines().collect();
+    let files = [
+        (text.clone(), Envelope::Jsonl),
+        (format!("[{}]", lines.join(",")), Envelope::Json),
+        (sse(&lines), Envelope::Sse),
+        (har(&lines), Envelope::Har),
+        (docker(&lines), Envelope::Docker),
+        (cri(&lines), Envelope::Cri),
+    ];
+    let mut refused = 0;
+    for (file, is) in &files {
+        for (_, said) in Envelope::ALL {
+            let how = How {
+                from: Some(said),
+                mapping: None,
+            };
+            let Err(why) = judged_as(file.as_bytes(), &how) else {
+                continue;
+            };
+            refused += 1;
+            let advice = format!("say --from {}, or leave --from out", is.name());
+            assert!(
+                why.contains("it looks like ") && why.contains(&advice),
+                "{said:?}: {why}"
+            );
+            assert!(!why.contains("--message"), "{said:?}: {why}");
+        }
+    }
+    assert!(refused > 10, "{refused}");
+    // What is nothing else is not taken for lines.
+    let har = How {
+        from: Some(Envelope::Har),
+        mapping: None,
+    };
+    let nothing = judged_as(b"2026-05-24 INFO started\n", &har).expect("a report");
+    assert!(
+        nothing
+            .damage
+            .is_some_and(|it| it.message.contains("plain text"))
     );
 }
 

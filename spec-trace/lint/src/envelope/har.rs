@@ -18,7 +18,7 @@ use super::joined::time_and_end;
 use super::sse::Sse;
 use super::strings::text_into;
 use super::values::{Values, part};
-use super::{Boxed, Envelope, Frames, Input, Message, detect};
+use super::{Boxed, Envelope, Frames, Input, Message, counted, detect};
 use crate::report::NotJudged;
 use crate::surrogates;
 use crate::time::Timestamp;
@@ -207,11 +207,11 @@ impl LeftOut {
         self.first.get_or_insert_with(|| (line, kind()));
     }
 
-    fn told(&self, why: &str) -> Option<String> {
+    fn told(&self, one: &str, more: &str) -> Option<String> {
         let (line, kind) = self.first.as_ref()?;
-        let count = self.count;
+        let those = counted(self.count, one, more);
         Some(format!(
-            "{count} of the answers in the archive {why}, first on line {line} ({kind}): what they hold is not judged"
+            "{those}, first on line {line} ({kind}): what they hold is not judged"
         ))
     }
 }
@@ -486,13 +486,15 @@ impl<R: BufRead> Frames for Har<R> {
     }
 
     fn not_judged(&self) -> Vec<NotJudged> {
-        let unread = "hold what looks like events, and are neither streams nor JSON events";
-        let without_body =
-            "are event streams without a body, as browsers keep those of EventSource";
-        let told = [
-            self.unread.told(unread),
-            self.without_body.told(without_body),
-        ];
+        let unread = self.unread.told(
+            "answer in the archive holds what looks like events, and is neither a stream nor a JSON event",
+            "answers in the archive hold what looks like events, and are neither streams nor JSON events",
+        );
+        let without_body = self.without_body.told(
+            "answer in the archive is an event stream without a body, as browsers keep those of EventSource",
+            "answers in the archive are event streams without a body, as browsers keep those of EventSource",
+        );
+        let told = [unread, without_body];
         let told = told.into_iter().flatten();
         let told = told.map(|reason| ("AAEP-EV-1", reason));
         let unsorted = self.unsorted.map(|line| {

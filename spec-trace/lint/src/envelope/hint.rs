@@ -22,7 +22,12 @@ impl NoMessage {
     /// What to say where reading ended so before anything was read, if that is all there is to say.
     pub fn ended(damage: &str) -> Option<Self> {
         let is_pointer = damage.starts_with("the pointer");
-        is_pointer.then(|| Self(format!("; {damage}")))
+        is_pointer.then(|| Self::that(damage))
+    }
+
+    /// What to say where that is all there is to say.
+    pub(super) fn that(what: &str) -> Self {
+        Self(format!("; {what}"))
     }
 
     /// What to say of a file that begins like this, and what was wrong with the first thing in it, on which line.
