@@ -901,6 +901,40 @@ fn the_text_of_a_report_names_file_line_clause_and_level_and_shows_the_line() {
 }
 
 #[test]
+fn of_several_messages_on_one_line_the_accused_is_named() {
+    let stream = fs::read_to_string(trace("invalid", UNASKED)).expect("the stream");
+    let lines: Vec<&str> = stream.lines().collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let array = folder.path().join("array.json");
+    fs::write(&array, format!("[{}]", lines.join(","))).expect("it can be written");
+    let named = contains(" (message 4): violation AAEP-A.8-4 MUST");
+    lint(&[text(&array)]).assert().code(1).stdout(named);
+    let (document, _) = json_of(&[text(&array)]);
+    let found = &document["violations"][0];
+    assert_eq!(
+        (&found["line"], &found["message_number"]),
+        (&json!(1), &json!(4))
+    );
+    let (document, _) = json_of(&[text(&trace("invalid", UNASKED))]);
+    assert_eq!(document["violations"][0].get("message_number"), None);
+}
+
+/// AAEP-EV-15: a finding that rests on a tie says which; one about a call that nobody was asked about has none.
+#[test]
+fn the_text_says_how_a_question_was_tied_to_its_call() {
+    let (rejected, by_order) = (
+        "AAEP-A.8-5_called-after-rejection.jsonl",
+        "no id ties question and call; their order admits it",
+    );
+    let stream = trace("invalid", rejected);
+    lint(&[text(&stream)]).assert().stdout(contains(by_order));
+    let unasked = trace("invalid", UNASKED);
+    lint(&[text(&unasked)])
+        .assert()
+        .stdout(contains(by_order).not());
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_an_error_that_names_it() {
     let file = trace("valid", "no-such-stream.jsonl");
     let error = run(&Args::of(&file), FindingsFormat::Text).expect_err("nothing to read");
@@ -1041,6 +1075,28 @@ fn a_file_that_holds_no_message_is_an_input_error_that_says_what_to_do() {
 }
 
 // Rows of a table.
+
+/// No exchange and no row is in what is read as something else: that is no open verdict.
+#[test]
+fn transcripts_and_rows_that_are_read_as_something_else_are_an_input_error() {
+    let (mapping, rows, transcript) = (
+        "pending-action-rows/mapping.toml",
+        "pending-action-rows/valid/PA-5_denied-and-ran.json",
+        "pending-action/valid",
+    );
+    let at = |name: &str| trace("transcripts", name);
+    let folder = fs::read_dir(at(transcript)).expect("the transcripts");
+    let transcript = folder.flatten().next().expect("a transcript").path();
+    let (mapping, rows) = (at(mapping), at(rows));
+    for file in [
+        &["--mapping", text(&mapping), text(&rows)][..],
+        &[text(&transcript)],
+    ] {
+        let arguments = [&["--from", "har"], file].concat();
+        let advice = "say --from jsonl, or leave --from out";
+        lint(&arguments).assert().code(2).stderr(contains(advice));
+    }
+}
 
 #[test]
 fn rows_of_pending_actions_are_judged_by_a_mapping() {

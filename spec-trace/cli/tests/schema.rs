@@ -634,6 +634,85 @@ fn the_schema_of_a_stream_takes_what_the_judge_takes() {
     }
 }
 
+/// What the schema takes for a record is none that breaks the format (AAEP-EV-1), and the other way round, on either side of each bound.
+#[test]
+fn the_schema_of_a_stream_and_the_judge_agree_on_every_bound() {
+    let schema: Value =
+        serde_json::from_str(&run(Some("stream"), Format::Json).unwrap().text).unwrap();
+    let options = jsonschema::options().should_validate_formats(true);
+    let validator = options.build(&schema).unwrap();
+    let message = json!({"type": "a:b", "session_id": "sess_1"});
+    let with = |name: &str, value: &Value| {
+        let mut record = json!({"dir": "in", "message": message});
+        record[name] = value.clone();
+        record
+    };
+    let mut records: Vec<(Value, bool)> = Vec::new();
+    for (name, good, bad) in [
+        (
+            "http_status",
+            json!([0, 100, 200.0, 599, 999, null]),
+            json!([-1, 1, 99, 1000, 200.5, "200"]),
+        ),
+        (
+            "sender",
+            json!(["known", "stranger", "untold", null]),
+            json!(["strangr", "", 1]),
+        ),
+        (
+            "at",
+            json!(["2026-05-24T14:22:20.1Z", "2026-05-24T14:22:20+02:00", null]),
+            json!(["yesterday", "2026-05-24", 5]),
+        ),
+        ("dir", json!(["in", "out"]), json!([null, "up", 1])),
+        (
+            "message",
+            json!([{}, null, 5, "a", {"_raw": "a"}]),
+            json!([]),
+        ),
+        ("http_body", json!([null, {}, "a"]), json!([])),
+    ] {
+        let good = good.as_array().unwrap().iter().map(|it| (it, true));
+        let bad = bad.as_array().unwrap().iter().map(|it| (it, false));
+        records.extend(
+            good.chain(bad)
+                .map(|(value, fits)| (with(name, value), fits)),
+        );
+    }
+    for replies in [json!("some"), json!(null), json!(true)] {
+        let head = json!({"type": "countersign.recording", "replies": replies});
+        records.push((head, false));
+    }
+    records.extend([
+        (
+            json!({"type": "countersign.recording", "replies": "all"}),
+            true,
+        ),
+        (json!({"type": "countersign.recording"}), true),
+        (json!({"_raw": "a"}), true),
+        (json!({"_raw": 5}), true),
+        (json!({"_raw": "a", "type": 5}), true),
+        (json!({"_raw": "a", "message": {}}), false),
+        (json!({"dir": "out", "message": 5}), false),
+        (json!({"message": message}), false),
+        (json!({"type": 5}), false),
+        (json!({"type": null}), false),
+        (json!({}), false),
+        (json!([]), false),
+        (json!(5), false),
+    ]);
+    for (record, fits) in records {
+        let text = record.to_string();
+        let report = countersign_lint::lint(text.as_bytes(), "a").unwrap();
+        let is_taken = report.violations.iter().all(|it| it.clause != "AAEP-EV-1");
+        assert_eq!(
+            (validator.is_valid(&record), is_taken),
+            (fits, fits),
+            "{text}"
+        );
+    }
+}
+
 /// What a command prints, as JSON.
 fn printed(arguments: &[&str]) -> Value {
     printed_by(&[arguments, &["--format", "json"]].concat())

@@ -22,6 +22,17 @@ pub enum TiedBy {
     Order,
 }
 
+impl TiedBy {
+    /// The same in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::ToolCallId => "question and call are tied by tool_call_id",
+            Self::Extension => "question and call are tied by extensions.countersign",
+            Self::Order => "no id ties question and call; their order admits it",
+        }
+    }
+}
+
 /// One fault.
 #[derive(Debug, Clone, Serialize)]
 pub struct Finding {
@@ -37,6 +48,9 @@ pub struct Finding {
     /// The byte within the line, from 1, where that can be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
+    /// The number of its message, from 1, in the order in which they are judged, where others stand on the same line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_number: Option<u64>,
     /// The session, where the record names one.
     pub session: Option<String>,
     /// What was seen and what was expected.
@@ -92,6 +106,7 @@ impl Finding {
             file: None,
             line: place.line,
             column: None,
+            message_number: None,
             session: session.map(str::to_owned),
             message,
             also: rule.also.to_vec(),
@@ -110,6 +125,7 @@ impl Finding {
     pub(crate) fn tell_place(&mut self, places: &Places, replies: &str) {
         self.message = places.tell(&self.message, replies);
         if let Some((line, is_second)) = places.place(self.line) {
+            self.message_number = Some(self.line).filter(|it| places.is_on_shared_line(*it));
             self.line = line;
             self.file = is_second.then(|| replies.to_owned());
         }
@@ -132,6 +148,12 @@ impl Finding {
     pub(crate) fn may_rest_on_order(&self) -> bool {
         let is_told = self.clause == "AAEP-6.3.4-9";
         self.rests_on_absence || is_told || self.clause.starts_with("AAEP-A.")
+    }
+
+    /// What to say behind its line: the number of its message, where it has one.
+    pub fn which_message(&self) -> String {
+        let number = self.message_number.map(|it| format!(" (message {it})"));
+        number.unwrap_or_default()
     }
 
     /// What to show of its line, where that may be shown.

@@ -215,6 +215,8 @@ pub struct Followed<'a> {
     growing: Growing,
     messages: Messages<'a>,
     start: Vec<u8>,
+    /// What to say where nothing was found in it as it was said to be read.
+    otherwise: Option<NoMessage>,
     /// Whether only the reading of it has ended.
     is_broken_off: bool,
 }
@@ -222,11 +224,13 @@ pub struct Followed<'a> {
 impl<'a> Followed<'a> {
     /// The stream that `opened` holds, of which nothing was read but what tells its envelope.
     pub fn new(opened: Opened<'a>, settings: Settings, selection: Selection) -> Self {
+        let otherwise = opened.holds_one_otherwise();
         let (start, messages) = opened.into_messages();
         Self {
             growing: Growing::new(settings, selection),
             messages,
             start,
+            otherwise,
             is_broken_off: false,
         }
     }
@@ -266,6 +270,9 @@ impl<'a> Followed<'a> {
     pub fn finish(self, file: &str) -> Result<LintReport, NoMessage> {
         let seen = self.growing.seen;
         let mut report = self.growing.finish(file);
+        if let Some(otherwise) = self.otherwise.filter(|_| !seen) {
+            return Err(otherwise);
+        }
         if !seen && report.records > 0 {
             let places = Some(self.messages.places());
             return Err(no_message(&self.start, &report, places));

@@ -48,7 +48,8 @@ use crate::json::tree::Room;
 use crate::lines::{Lines, Records};
 use ahead::Read;
 use envelope::{
-    NoMessage, Opened, Places, is_text, may_be_extension, may_be_ours, may_have_been_ours,
+    NO_BLANK_LINES, NoMessage, Opened, Places, is_around_message, is_text, may_be_extension,
+    may_be_ours, may_have_been_ours,
 };
 use place::Here;
 use record::{Fault, Record};
@@ -138,6 +139,7 @@ pub fn judge_numbered(
         two_clocks: settings.two_clocks || opened.is_by_two_clocks(),
         ..settings
     };
+    let otherwise = opened.holds_one_otherwise();
     let (start, records) = opened.split();
     // In a text, a line that is torn is no more than a line of text.
     let may_be_torn = records.is_err() || !is_text(&start);
@@ -155,6 +157,9 @@ pub fn judge_numbered(
             (judged, Some(places))
         }
     };
+    if let Some(otherwise) = otherwise.filter(|_| !seen) {
+        return Err(otherwise);
+    }
     if !seen && report.records > 0 {
         return Err(no_message(&start, &report, places.as_ref()));
     }
@@ -262,7 +267,8 @@ impl Reading<'_> {
 
     fn take(&mut self, here: Here<'_>, record: &Record<'_>, faults: Vec<Fault>) {
         let is_other = matches!(record, Record::Foreign { .. });
-        self.seen = self.seen || !is_other || may_be_extension(here.bytes());
+        self.seen = self.seen
+            || (!is_other || may_be_extension(here.bytes())) && !is_around_message(here.bytes());
         let session = record.session();
         if !self.selection.wants(session) {
             if let Record::Event(event) = record {
@@ -278,7 +284,8 @@ impl Reading<'_> {
     }
 
     fn broken(&mut self, here: Here<'_>, mut fault: Fault, ended: bool) {
-        self.seen = self.seen || self.may_be_torn && may_be_ours(here.bytes());
+        let is_torn = self.may_be_torn && fault.message != NO_BLANK_LINES;
+        self.seen = self.seen || is_torn && may_be_ours(here.bytes());
         if !ended && fault.message.contains("EOF while parsing") {
             fault.message = format!(
                 "the input ends in the middle of a record: {}",

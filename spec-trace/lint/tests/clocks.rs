@@ -364,10 +364,7 @@ fn what_lies_further_apart_than_clocks_may_is_told() {
 /// AAEP-6.1-1: that the order rests on two clocks is told once, with how many replies that concerns, and where.
 #[test]
 fn that_the_order_rests_on_two_clocks_is_told() {
-    let (near, behind) = (
-        "1 replies stand within 5 seconds",
-        "1 replies are dated before",
-    );
+    let (near, behind) = ("1 reply stands within 5 seconds", "1 reply is dated before");
     let call = "AAEP-A.7.4-1 call of transfer that is recorded before the reply which accepts it";
     for (ahead, reasons) in [
         (0, &[near][..]),

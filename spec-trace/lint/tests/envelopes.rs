@@ -361,6 +361,7 @@ fn a_finding_stands_where_its_message_lies_in_the_file() {
     assert_eq!(found.violations[0].line, 5 * (line - 1) + 4);
     assert_eq!(column(&found), Some(own + 6));
     assert!(!found.violations[0].message.contains("(message"));
+    assert_eq!(found.violations[0].message_number, None);
 
     let found = judged(format!("[{}]", lines.join(",")).as_bytes());
     let before: usize = lines[..usize::try_from(line).expect("a small number") - 1]
@@ -371,6 +372,11 @@ fn a_finding_stands_where_its_message_lies_in_the_file() {
     assert_eq!(column(&found), Some(own + before as u64 + 1));
     let message = &found.violations[0].message;
     assert!(message.contains("line 1 (message "), "{message}");
+    // On a line of several it is the number that tells, and the same violation is known by the same fingerprint.
+    assert_eq!(found.violations[0].message_number, Some(line));
+    assert_eq!(plain.violations[0].message_number, None);
+    let known_by = |report: &LintReport| report.violations[0].fingerprint.clone();
+    assert_eq!(known_by(&found), known_by(&plain));
 
     let found = judged(docker(&lines).as_bytes());
     assert_eq!((found.violations[0].line, column(&found)), (line, None));
@@ -606,7 +612,7 @@ fn an_archive_says_which_answers_were_passed_over() {
                 json!({"text": events}),
             ],
             Some(
-                "2 of the answers in the archive hold what looks like events, and are neither streams nor JSON events, first on line 2 (text/html)",
+                "2 answers in the archive hold what looks like events, and are neither streams nor JSON events, first on line 2 (text/html)",
             ),
         ),
         (
@@ -615,7 +621,7 @@ fn an_archive_says_which_answers_were_passed_over() {
         ),
         (
             vec![json!({"mimeType": "application/json", "text": deeper})],
-            Some("1 of the answers"),
+            Some("1 answer in the archive"),
         ),
         (
             vec![json!({"mimeType": "text/event-stream", "size": 0})],
@@ -1403,6 +1409,26 @@ fn a_file_with_messages_elsewhere_is_told_and_what_to_do() {
             json!({ "dir": "out", "event": { "type": "aaep:agent.x" } }).to_string(),
             "a message at /event: say --message /event",
         ),
+        // So it is where each line of a log has its message there, also behind lines about something else.
+        (
+            [
+                json!({ "level": "info", "message": "starts" }),
+                json!({ "level": "info", "message": { "type": "aaep:agent.x" } }),
+                json!({ "level": "info", "message": event }),
+            ]
+            .map(|it| it.to_string())
+            .join("\n"),
+            "a message at /message: say --message /message",
+        ),
+        (
+            json!({ "type": "log", "session_id": "a", "dir": "out", "message": { "type": "aaep:agent.x" } })
+                .to_string(),
+            "a message at /message: say --message /message",
+        ),
+        (
+            format!("data: {event}\ndata: {event}\n"),
+            "server-sent events without the blank lines between them: put those in, as with `sed G FILE",
+        ),
         (
             json!({ "a": [[{ "type": "aaep:agent.x" }]] }).to_string(),
             "at /a/0/0: take them out first, as with `jq -c '.. | objects | select(.type)' FILE",
@@ -1410,8 +1436,23 @@ fn a_file_with_messages_elsewhere_is_told_and_what_to_do() {
     ] {
         let why = judged_as(text.as_bytes(), &How::default()).expect_err(&text);
         assert!(why.contains(what), "{why}");
-        assert_eq!(why.contains("FILE"), what.contains("first"), "{why}");
+        let advises_command = what.contains("first") || what.contains("sed");
+        assert_eq!(why.contains("FILE"), advises_command, "{why}");
     }
+    // Among records it is one of them that is broken, and between events a blank line that is missing.
+    let record = format!("{{\"message\":{event}}}");
+    let found = judged(format!("{event}\n{record}\n").as_bytes());
+    let mut found = found.violations.iter();
+    assert!(found.any(|it| (it.line, &*it.message) == (2, "dir is missing")));
+    let found = judged(format!("data: {event}\n\ndata: {event}\ndata: {event}\n\n").as_bytes());
+    let last = found.violations.last().expect("a finding");
+    assert_eq!(last.line, 3);
+    assert!(
+        last.message
+            .contains("the blank lines between them are missing"),
+        "{}",
+        last.message
+    );
 }
 
 #[test]
@@ -1425,6 +1466,52 @@ fn an_archive_of_web_sockets_is_told_as_one() {
         damage.message.contains("_webSocketMessages"),
         "{}",
         damage.message
+    );
+}
+
+/// A wrong `--from` is told with what the file is, in whatever envelope; where it can be read so, it is.
+#[test]
+fn what_a_file_is_is_told_where_something_else_was_said() {
+    let text = invalid(UNASKED);
+    let lines: Vec<&str> = text.lines().collect();
+    let files = [
+        (text.clone(), Envelope::Jsonl),
+        (format!("[{}]", lines.join(",")), Envelope::Json),
+        (sse(&lines), Envelope::Sse),
+        (har(&lines), Envelope::Har),
+        (docker(&lines), Envelope::Docker),
+        (cri(&lines), Envelope::Cri),
+    ];
+    let mut refused = 0;
+    for (file, is) in &files {
+        for (_, said) in Envelope::ALL {
+            let how = How {
+                from: Some(said),
+                mapping: None,
+            };
+            let Err(why) = judged_as(file.as_bytes(), &how) else {
+                continue;
+            };
+            refused += 1;
+            let advice = format!("say --from {}, or leave --from out", is.name());
+            assert!(
+                why.contains("it looks like ") && why.contains(&advice),
+                "{said:?}: {why}"
+            );
+            assert!(!why.contains("--message"), "{said:?}: {why}");
+        }
+    }
+    assert!(refused > 10, "{refused}");
+    // What is nothing else is not taken for lines.
+    let har = How {
+        from: Some(Envelope::Har),
+        mapping: None,
+    };
+    let nothing = judged_as(b"2026-05-24 INFO started\n", &har).expect("a report");
+    assert!(
+        nothing
+            .damage
+            .is_some_and(|it| it.message.contains("plain text"))
     );
 }
 

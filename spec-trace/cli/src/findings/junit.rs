@@ -83,7 +83,7 @@ impl Case<'_> {
 fn listed(file: &str, findings: &[&Finding]) -> String {
     let told = |it: &Finding| {
         let file = it.file.as_deref().unwrap_or(file);
-        format!("{file}:{}: {}", it.line, it.message)
+        format!("{file}:{}{}: {}", it.line, it.which_message(), it.message)
     };
     let lines = findings.iter().flat_map(|it| {
         let consequences = it.consequences.iter();

@@ -222,16 +222,15 @@ impl Shown {
             None => finding.column,
         };
         let file = finding.file.as_deref().unwrap_or(file);
-        let place = match column {
-            Some(column) => format!("{file}:{}:{column}", finding.line),
-            None => format!("{file}:{}", finding.line),
-        };
+        let column = column.map_or_else(String::new, |column| format!(":{column}"));
+        let place = format!("{file}:{}{column}{}", finding.line, finding.which_message());
         let word = match severity {
             Severity::Error => "violation",
             Severity::Warning | Severity::Advice => "warning",
         };
         let also = finding.also.join(", ");
         let also = (!also.is_empty()).then(|| format!("the same fault breaks {also}"));
+        let tied = finding.tied_by.map(|it| it.words().to_owned());
         let consequences = finding.consequences.iter().map(|it| {
             let Finding {
                 line,
@@ -240,9 +239,10 @@ impl Shown {
                 ..
             } = it;
             let message: String = message.chars().map(printable).collect();
-            format!("its consequence on line {line} breaks {clause}: {message}")
+            let number = it.which_message();
+            format!("its consequence on line {line}{number} breaks {clause}: {message}")
         });
-        let help: Vec<_> = also.into_iter().chain(consequences).collect();
+        let help: Vec<_> = also.into_iter().chain(tied).chain(consequences).collect();
         Self {
             code: terminal.folded(&format!(
                 "{place}: {word} {} {}",

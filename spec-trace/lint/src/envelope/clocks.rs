@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::io;
 
 use super::units::{MOST_HELD, Moved};
-use super::{Boxed, Frames, Message, Role};
+use super::{Boxed, Frames, Message, Role, counted};
 use crate::lines::LONGEST_LINE;
 use crate::monitor::confirmations::SLACK_SECONDS;
 use crate::report::NotJudged;
@@ -161,10 +161,16 @@ impl Frames for Clocks<'_> {
         let mut all = self.frames.not_judged();
         // AAEP-6.1-1: two clocks do not say whether a reply came before what it led to.
         let behind = self.behind.told().map(|(count, first)| format!(
-            "{count} replies are dated before the event that gave their token out, first on {first}: the clocks of replies and events differ, and the replies are put behind their questions; a recording would have to come from one recorder (countersign record)"
+            "{}, first on {first}: the clocks of replies and events differ, and replies are put behind their questions; a recording would have to come from one recorder (countersign record)",
+            counted(
+                count,
+                "reply is dated before the event that gave its token out",
+                "replies are dated before the event that gave their token out"
+            )
         ));
         let near = self.near.told().map(|(count, first)| format!(
-            "{count} replies stand within {SLACK_SECONDS} seconds of a call, a change of state or the end of a session, first on {first}, and are put among the events by two clocks: what rests on that order alone is not judged; a recording would have to come from one recorder (countersign record)"
+            "{} within {SLACK_SECONDS} seconds of a call, a change of state or the end of a session, first on {first}, and the order is that of two clocks: what rests on it alone is not judged; a recording would have to come from one recorder (countersign record)",
+            counted(count, "reply stands", "replies stand")
         ));
         let reasons = behind.into_iter().chain(near);
         all.extend(reasons.map(|reason| NotJudged::partly("AAEP-6.1-1", reason)));

@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::logs::head;
-use super::values::part;
+use super::values::{part, parts};
 use super::{Envelope, Mapping};
 
 /// What the types of messages begin with.
@@ -80,7 +80,8 @@ fn object(start: &[u8]) -> Envelope {
 pub(super) fn is_archive(start: &[u8]) -> bool {
     let log = part(start, "log").ok().flatten().map(|at| &start[at]);
     let has = |name| log.is_some_and(|log| part(log, name).is_ok_and(|it| it.is_some()));
-    has("entries") || has("creator") && has("version")
+    // Of an archive with many pages no more than those may be seen.
+    has("entries") || has("version") && (has("creator") || has("pages"))
 }
 
 /// The first value of the file, or the data of its first event.
@@ -128,11 +129,6 @@ pub fn may_be_ours(bytes: &[u8]) -> bool {
         let at = part(value, name);
         at.map_or(true, |at| at.is_some_and(|at| fits(&value[at])))
     };
-    let is_type = |name: &[u8]| {
-        let mut signs = SIGNS.iter();
-        name.strip_prefix(b"\"")
-            .is_some_and(|name| signs.any(|sign| name.starts_with(sign.as_bytes())))
-    };
     value.starts_with(b"{")
         && (has("type", is_type)
             || has("dir", |it| [&b"\"in\""[..], b"\"out\""].contains(&it))
@@ -143,6 +139,33 @@ pub fn may_be_ours(bytes: &[u8]) -> bool {
             || has("event_id", |it| it.starts_with(b"\""))
             || has("reply_token", |_| true)
             || has("_raw", |_| true))
+}
+
+/// Whether the string that is written so is the type of a message.
+fn is_type(name: &[u8]) -> bool {
+    let mut signs = SIGNS.iter();
+    name.strip_prefix(b"\"")
+        .is_some_and(|name| signs.any(|sign| name.starts_with(sign.as_bytes())))
+}
+
+/// Whether it is an object of another kind that has a message for its `message`: it has a type of its own, or does not say which way
+/// the message went. Among records it is one that is broken; a file that holds nothing else is a log.
+pub fn is_around_message(bytes: &[u8]) -> bool {
+    let value = trimmed(bytes);
+    let Ok([name, direction, Some(message)]) = parts(value, ["type", "dir", "message"]) else {
+        return false;
+    };
+    let is_other = name.map_or(direction.is_none(), |name| !is_type(&value[name]));
+    let message = &value[message];
+    let text = message
+        .starts_with(b"\"")
+        .then(|| serde_json::from_slice::<String>(message));
+    let message = match &text {
+        Some(Ok(text)) => trimmed(text.as_bytes()),
+        Some(Err(_)) | None => message,
+    };
+    let name = part(message, "type").ok().flatten();
+    is_other && name.is_some_and(|name| is_type(&message[name]))
 }
 
 /// Whether what is no record may be what is left of a message: neither words without a mark of JSON, nor

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::sse::Sse;
 use super::strings::text_into;
 use super::values::{Values, part};
-use super::{Boxed, Envelope, Frames, Input, Message, detect};
+use super::{Boxed, Envelope, Frames, Input, Message, counted, detect};
 use crate::report::NotJudged;
 use crate::surrogates;
 use crate::time::Timestamp;
@@ -170,7 +170,11 @@ impl Answer {
             // Other answers have other bodies.
             if self.is_stream || is_event(&message.bytes) {
                 // That the body ends there does not say that the archive does.
-                let message = in_archive(message.bytes, self.line);
+                let why = message.why.take();
+                let message = Message {
+                    why,
+                    ..in_archive(message.bytes, self.line)
+                };
                 self.time = self.time.max(message.time.map(|(time, _)| time));
                 return Some(message);
             }
@@ -202,11 +206,11 @@ impl LeftOut {
         self.first.get_or_insert_with(|| (line, kind()));
     }
 
-    fn told(&self, why: &str) -> Option<String> {
+    fn told(&self, one: &str, more: &str) -> Option<String> {
         let (line, kind) = self.first.as_ref()?;
-        let count = self.count;
+        let those = counted(self.count, one, more);
         Some(format!(
-            "{count} of the answers in the archive {why}, first on line {line} ({kind}): what they hold is not judged"
+            "{those}, first on line {line} ({kind}): what they hold is not judged"
         ))
     }
 }
@@ -482,13 +486,15 @@ impl<R: BufRead> Frames for Har<R> {
     }
 
     fn not_judged(&self) -> Vec<NotJudged> {
-        let unread = "hold what looks like events, and are neither streams nor JSON events";
-        let without_body =
-            "are event streams without a body, as browsers keep those of EventSource";
-        let told = [
-            self.unread.told(unread),
-            self.without_body.told(without_body),
-        ];
+        let unread = self.unread.told(
+            "answer in the archive holds what looks like events, and is neither a stream nor a JSON event",
+            "answers in the archive hold what looks like events, and are neither streams nor JSON events",
+        );
+        let without_body = self.without_body.told(
+            "answer in the archive is an event stream without a body, as browsers keep those of EventSource",
+            "answers in the archive are event streams without a body, as browsers keep those of EventSource",
+        );
+        let told = [unread, without_body];
         let told = told.into_iter().flatten();
         let told = told.map(|reason| ("AAEP-EV-1", reason));
         let unsorted = self.unsorted.map(|line| {

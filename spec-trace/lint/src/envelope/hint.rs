@@ -11,7 +11,7 @@ use crate::protocol::Protocol;
 use super::detect::{SIGNS, first, framing, is_archive, is_sse, trimmed};
 use super::mapping::{NO_DIRECTION, Pointer};
 use super::values::part;
-use super::{Envelope, TELLING};
+use super::{Envelope, NO_BLANK_LINES, TELLING};
 
 /// A file in which there is no message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,11 +22,19 @@ impl NoMessage {
     /// What to say where reading ended so before anything was read, if that is all there is to say.
     pub fn ended(damage: &str) -> Option<Self> {
         let is_pointer = damage.starts_with("the pointer");
-        is_pointer.then(|| Self(format!("; {damage}")))
+        is_pointer.then(|| Self::that(damage))
+    }
+
+    /// What to say where that is all there is to say.
+    pub(super) fn that(what: &str) -> Self {
+        Self(format!("; {what}"))
     }
 
     /// What to say of a file that begins like this, and what was wrong with the first thing in it, on which line.
     pub fn of(start: &[u8], first_fault: Option<(u64, &str)>) -> Self {
+        if first_fault.is_some_and(|(_, fault)| fault == NO_BLANK_LINES) {
+            return Self(LINES_OF_DATA.to_owned());
+        }
         // What a mapping says of the file counts more than how the file looks.
         let pointer = first_fault
             .filter(|(_, fault)| fault.starts_with("the pointer") || fault.contains(NO_DIRECTION));
@@ -123,7 +131,17 @@ pub fn looks_like(start: &[u8]) -> Option<Likeness> {
         });
     }
     if let Some(value) = beginning(start) {
-        return json_like(&value);
+        let first = json_like(&value);
+        // The first lines of a log may be about something else.
+        let is_advised = first.as_ref().is_some_and(|it| it.advice.is_some());
+        let lines = text.split(|it| *it == b'\n').skip(1).take(LINES);
+        let mut others =
+            lines.filter_map(|line| around_message(&serde_json::from_slice(line).ok()?));
+        return if is_advised {
+            first
+        } else {
+            others.next().or(first)
+        };
     }
     if text.is_empty() {
         return None;
@@ -209,6 +227,11 @@ const ARCHIVE: &str = "an HTTP archive, and no request or answer in it holds one
 
 const JSON_RPC: &str = "JSON-RPC, which is another protocol";
 
+const LINES_OF_DATA: &str = "; it looks like server-sent events without the blank lines between them: put those in, as with `sed G FILE | countersign lint -`";
+
+/// So many lines behind the first are looked at for messages deeper in them.
+const LINES: usize = 50;
+
 /// So deep is looked for messages.
 const DEPTH: usize = 10;
 
@@ -244,23 +267,49 @@ fn beginning(start: &[u8]) -> Option<Value> {
 
 /// How JSON of another kind is called, and where messages stand in it.
 fn json_like(value: &Value) -> Option<Likeness> {
-    let is_rpc = value.get("jsonrpc").is_some();
-    let kind = if is_rpc { "JSON-RPC" } else { "JSON" };
-    match path_to_message(value, DEPTH) {
-        Some(path) if !path.is_empty() => {
-            let path = Vec::from(path);
-            Some(Likeness {
-                what: format!("{kind} with a message at {}", pointer(&path)),
-                advice: Some(advice(&path)),
-            })
-        }
-        Some(_) | None if is_rpc => Some(JSON_RPC.into()),
-        None if holds_row(value) => Some(Likeness {
+    if is_record(value) {
+        return Some("records of our own format".into());
+    }
+    let around = around_message(value);
+    if around.is_some() {
+        return around;
+    }
+    if is_rpc(value) {
+        return Some(JSON_RPC.into());
+    }
+    if holds_row(value) {
+        return Some(Likeness {
             what: "rows of a table of pending actions".to_owned(),
             advice: Some(ROWS.to_owned()),
-        }),
-        Some(_) | None => value.is_object().then(|| "JSON of another kind".into()),
+        });
     }
+    value.is_object().then(|| "JSON of another kind".into())
+}
+
+/// The same of JSON with a message deeper in it.
+fn around_message(value: &Value) -> Option<Likeness> {
+    let path = path_to_message(value, DEPTH).filter(|it| !it.is_empty() && !is_record(value))?;
+    let (path, kind) = (
+        Vec::from(path),
+        if is_rpc(value) { "JSON-RPC" } else { "JSON" },
+    );
+    Some(Likeness {
+        what: format!("{kind} with a message at {}", pointer(&path)),
+        advice: Some(advice(&path)),
+    })
+}
+
+fn is_rpc(value: &Value) -> bool {
+    value.get("jsonrpc").is_some()
+}
+
+/// Whether it is a message, or a record of our format around one.
+fn is_record(value: &Value) -> bool {
+    let direction = value.get("dir").and_then(Value::as_str);
+    let is_directed = direction.is_some_and(|it| ["in", "out"].contains(&it));
+    let is_wrapped = is_directed && value.get("type").is_none() && value.get("message").is_some();
+    let name = value.get("type").and_then(Value::as_str);
+    is_wrapped || name.is_some_and(|name| SIGNS.iter().any(|sign| name.starts_with(sign)))
 }
 
 const ROWS: &str = "say --protocol pending-action and --mapping FILE, with a table [row] in it that names the columns (spec-trace/docs/TRANSCRIPTS.md)";

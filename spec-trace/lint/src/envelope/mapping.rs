@@ -521,7 +521,8 @@ impl<F: Frames> Frames for Mapped<F> {
             }
             let is_blank = into.bytes.trim_ascii().is_empty();
             let is_object = into.bytes.trim_ascii_start().starts_with(b"{");
-            if is_blank || into.too_long || !is_object || !into.ended && !is_json(&into.bytes) {
+            let is_unread = into.too_long || into.why.is_some();
+            if is_blank || is_unread || !is_object || !into.ended && !is_json(&into.bytes) {
                 return Ok(true);
             }
             let stream = || part(&into.bytes, "stream").ok().flatten();
@@ -558,6 +559,6 @@ impl<F: Frames> Frames for Mapped<F> {
     }
 }
 
-fn is_json(bytes: &[u8]) -> bool {
+pub(super) fn is_json(bytes: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
 }

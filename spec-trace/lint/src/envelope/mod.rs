@@ -22,10 +22,11 @@ mod words;
 use std::io::{self, BufRead, Cursor, Read as _};
 
 pub use detect::{envelope as told, may_be_ours};
-pub(crate) use detect::{is_text, may_be_extension, may_have_been_ours};
+pub(crate) use detect::{is_around_message, is_text, may_be_extension, may_have_been_ours};
 pub use hint::{Likeness, NoMessage, looks_like};
 pub use mapping::{Mapping, MappingError, Pointer};
 pub use places::Places;
+pub(crate) use sse::NO_BLANK_LINES;
 
 use crate::lines::{LONGEST_LINE, Line, Lines, Records};
 use crate::place::Shift;
@@ -94,6 +95,19 @@ impl Envelope {
     pub fn name(self) -> &'static str {
         let found = Self::ALL.into_iter().find(|(_, it)| *it == self);
         found.map_or("", |(name, _)| name)
+    }
+
+    /// What it looks like.
+    const fn look(self) -> &'static str {
+        match self {
+            Self::Jsonl => "records, one a line",
+            Self::Json => "an array, or JSON on several lines",
+            Self::Sse => "server-sent events",
+            Self::Har => "an HTTP archive",
+            Self::Docker => "the log of a container, as Docker keeps it",
+            Self::Cri => "the log of a container, as Kubernetes keeps it",
+            Self::CloudEvents => "CloudEvents",
+        }
     }
 }
 
@@ -190,6 +204,11 @@ pub(crate) trait Frames {
     }
 }
 
+/// How many there are of something, and what is said of them.
+fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
 type Boxed<'a> = Box<dyn Frames + Send + 'a>;
 
 impl Frames for Boxed<'_> {
@@ -255,6 +274,9 @@ pub struct Opened<'a> {
     content: Content<'a>,
     /// Whether its replies and events are put together by their times, that is by two clocks.
     by_two_clocks: bool,
+    /// What it was said to be.
+    said: Option<Envelope>,
+    is_mapped: bool,
 }
 
 type Input<'a> = Box<dyn BufRead + Send + 'a>;
@@ -331,16 +353,46 @@ impl<'a> Opened<'a> {
             start,
             content,
             by_two_clocks,
+            said: how.from,
+            is_mapped: how.mapping.is_some(),
         }
+    }
+
+    /// Where it looks like something else than was said: what to say if nothing was found in it so.
+    pub(crate) fn looks_otherwise(&self) -> Option<String> {
+        let told = detect::envelope(&self.start);
+        let is_empty = self.start.trim_ascii().is_empty();
+        let is_otherwise = self.said.is_some_and(|said| said != told) && !is_empty;
+        // Whatever is nothing else is told to be lines.
+        let is_plain = told == Envelope::Jsonl && is_text(&self.start);
+        (is_otherwise && !is_plain).then(|| {
+            let (look, name) = (told.look(), told.name());
+            format!("it looks like {look}: say --from {name}, or leave --from out")
+        })
+    }
+
+    /// The same, where a message is there that way.
+    pub(crate) fn holds_one_otherwise(&self) -> Option<NoMessage> {
+        let looks = self.looks_otherwise().filter(|_| !self.is_mapped)?;
+        let holds_one = first_message(&self.start, &How::default()) == Ok(true);
+        holds_one.then(|| NoMessage::that(&looks))
     }
 
     /// The same, with the replies of another file put between its messages by their time.
     #[must_use]
     pub fn joined(self, replies: Self) -> Self {
-        let Self { start, content, .. } = self;
+        let Self {
+            start,
+            content,
+            said,
+            is_mapped,
+            ..
+        } = self;
         let joined = Joined::new(content.boxed(), replies.content.boxed());
         Self {
             start,
+            said,
+            is_mapped,
             content: Content::Other(by_time(joined)),
             by_two_clocks: true,
         }
@@ -455,7 +507,9 @@ fn first_message(start: &[u8], how: &How) -> Result<bool, Option<(u64, String)>>
     let (mut is_whole, mut fault) = (false, None);
     while let Ok(Some(line)) = messages.next_line() {
         match line {
-            Line::Whole { bytes, .. } if may_be_ours(bytes) => return Ok(true),
+            Line::Whole { bytes, .. } if may_be_ours(bytes) && !is_around_message(bytes) => {
+                return Ok(true);
+            }
             Line::Whole { bytes, ended, .. } => {
                 is_whole |= !bytes.trim_ascii().is_empty() && (ended || start.len() < TELLING);
             }

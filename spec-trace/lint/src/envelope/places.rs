@@ -70,21 +70,24 @@ impl Places {
         Some((u64::try_from(line).unwrap_or_default(), is_second))
     }
 
+    /// Whether the message before or behind that one stands on the same line.
+    pub(crate) fn is_on_shared_line(&self, number: u64) -> bool {
+        let place = self.place(number);
+        let beside = [number.saturating_sub(1), number.saturating_add(1)];
+        place.is_some() && beside.into_iter().any(|it| self.place(it) == place)
+    }
+
     /// What to say of the place of that message: its line, and its number where the line holds several.
     fn told(&self, number: u64, second: &str) -> String {
         let Some((line, is_second)) = self.place(number) else {
             return format!("line {number}");
         };
-        let beside = [number.wrapping_sub(1), number + 1];
-        let is_shared = beside
-            .into_iter()
-            .any(|it| self.place(it) == Some((line, is_second)));
         let of = if is_second {
             format!(" of {second}")
         } else {
             String::new()
         };
-        if is_shared {
+        if self.is_on_shared_line(number) {
             format!("line {line}{of} (message {number})")
         } else {
             format!("line {line}{of}")
@@ -145,5 +148,10 @@ mod tests {
         let text = r#"asked on line 1, "line 1", line 3 (line 4): one online 4"#;
         let told = r#"asked on line 7, "line 1", line 9 (message 3) (line 2 of b): one online 4"#;
         assert_eq!(places.tell(text, "b"), told);
+        let is_shared = |number| places.is_on_shared_line(number);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5].map(is_shared),
+            [false, false, true, true, false, false]
+        );
     }
 }

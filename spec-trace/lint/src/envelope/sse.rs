@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead};
 
+use super::mapping::is_json;
 use super::values::compact;
 use super::{Frames, Message, copy_line};
 use crate::lines::{LONGEST_LINE, Line, Lines};
@@ -13,7 +14,13 @@ pub struct Sse<R> {
     event: Message,
     /// How many lines of data it has.
     parts: usize,
+    /// Where the first of them ends.
+    first_ends: usize,
 }
+
+/// What is wrong where each line of data is a message.
+pub(crate) const NO_BLANK_LINES: &str =
+    "several messages stand in the data of one event: the blank lines between them are missing";
 
 impl<R: BufRead> Sse<R> {
     /// The events of `input`.
@@ -22,6 +29,7 @@ impl<R: BufRead> Sse<R> {
             lines: Lines::new(input),
             event: Message::default(),
             parts: 0,
+            first_ends: 0,
         }
     }
 
@@ -31,7 +39,12 @@ impl<R: BufRead> Sse<R> {
         }
         std::mem::swap(into, &mut self.event);
         into.ended = ended;
-        if self.parts > 1 {
+        let (first, behind) = into.bytes.split_at(self.first_ends);
+        let has_another = behind.trim_ascii_start().starts_with(b"{");
+        if self.parts > 1 && has_another && is_json(first) {
+            into.bytes.truncate(self.first_ends);
+            into.why = Some(NO_BLANK_LINES.to_owned());
+        } else if self.parts > 1 {
             into.column = None;
             compact(&mut into.bytes);
         }
@@ -107,7 +120,11 @@ impl<R: BufRead> Frames for Sse<R> {
                         event.clear();
                         event.line = number;
                         event.column = i64::try_from(before + 1).ok();
+                        self.first_ends = 0;
                     } else {
+                        if self.parts == 1 {
+                            self.first_ends = event.bytes.len();
+                        }
                         event.bytes.push(b'\n');
                     }
                     self.parts += 1;

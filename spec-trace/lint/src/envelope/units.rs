@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use super::{Boxed, Frames, Message, Role};
+use super::{Boxed, Frames, Message, Role, counted};
 use crate::lines::LONGEST_LINE;
 use crate::report::NotJudged;
 use crate::time::Timestamp;
@@ -222,7 +222,12 @@ impl Frames for Units<'_> {
         let mut all = self.frames.not_judged();
         // AAEP-EV-3, AAEP-6.1-1: within its last digit a time does not say whether a reply came before what it led to.
         let moved = self.moved.told().map(|(count, first)| format!(
-            "{count} replies have the same time as events around them, as finely as that is written, first on {first}: which came first does not show, and the replies are taken to have, behind their questions; a recording would have to hold finer times"
+            "{}, as finely as that is written, first on {first}: which came first does not show, and replies are taken to have, behind their questions; a recording would have to hold finer times",
+            counted(
+                count,
+                "reply has the same time as events around it",
+                "replies have the same time as events around them"
+            )
         ));
         let unordered = self.unordered.map(|first| format!(
             "more than {MOST_HELD} messages, or {} MiB, have the same time, as finely as that is written, from {} on, and replies are among them: which came first does not show, and from there on what rests on it is not judged; a recording would have to hold finer times",

@@ -8,7 +8,7 @@ use std::io;
 
 use memchr::memmem;
 
-use super::{Frames, Message};
+use super::{Frames, Message, counted};
 use crate::report::NotJudged;
 
 /// The messages of a log without the words between them.
@@ -62,8 +62,9 @@ impl<F: Frames> Frames for Words<F> {
         let mut all = self.frames.not_judged();
         all.extend((self.passed > 0).then(|| {
             let reason = format!(
-                "{} lines of the log are words on the second output (stderr), first on line {}: what they say is not judged",
-                self.passed, self.first
+                "{} on the second output (stderr), first on line {}: what is said there is not judged",
+                counted(self.passed, "line of the log is words", "lines of the log are words"),
+                self.first
             );
             NotJudged::partly("AAEP-EV-1", reason)
         }));

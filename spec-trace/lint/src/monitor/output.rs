@@ -45,8 +45,11 @@ impl Outputs {
                 self.ended(event, notes);
                 false
             }
+            EventKind::Ended(ending @ (Ending::Errored | Ending::Cancelled)) => {
+                self.broken_off(event, *ending, notes);
+                false
+            }
             EventKind::Started
-            | EventKind::Ended(Ending::Errored | Ending::Cancelled)
             | EventKind::StateChanged { .. }
             | EventKind::Progress { .. }
             | EventKind::Invoked { .. }
@@ -105,21 +108,52 @@ impl Outputs {
         begins
     }
 
-    /// AAEP-A.6-1: every output completes; a session that errors or is cancelled leaves it open.
+    /// AAEP-A.6-1: of a session that errors or is cancelled the text says neither that its outputs complete nor that they need not.
+    fn broken_off(&self, event: &Event, ending: Ending, notes: &mut Notes) {
+        let mut open = self.open.iter();
+        let Some(((_, name), output)) = open.next() else {
+            return;
+        };
+        let ended = match ending {
+            Ending::Completed => "completed",
+            Ending::Errored => "errored",
+            Ending::Cancelled => "cancelled",
+        };
+        let what = unfinished(ended, name, output);
+        let more = match open.len() {
+            0 => String::new(),
+            more => format!(", and so it is with {more} more"),
+        };
+        let reason = format!(
+            "{what}{more}: the text asks for one in each output, and does not say whether that holds where the session is broken off"
+        );
+        notes.leave_open(
+            rules::OUTPUT_NEVER_COMPLETE.clause,
+            event.place.line,
+            reason,
+        );
+    }
+
+    /// AAEP-A.6-1: every output completes.
     fn ended(&self, event: &Event, notes: &mut Notes) {
         for ((_, name), output) in &self.open {
-            let named = if name.is_empty() {
-                "the last output without output_id"
-            } else {
-                name
-            };
-            let message = format!(
-                "session.completed, and no chunk of {named} has complete: true; the last is on line {}",
-                output.place.line
-            );
+            let message = unfinished("completed", name, output);
             notes.add(finding(&rules::OUTPUT_NEVER_COMPLETE, event, message));
         }
     }
+}
+
+/// What is missing where a session ends so.
+fn unfinished(ended: &str, name: &str, output: &Output) -> String {
+    let named = if name.is_empty() {
+        "the last output without output_id"
+    } else {
+        name
+    };
+    format!(
+        "session.{ended}, and no chunk of {named} has complete: true; the last is on line {}",
+        output.place.line
+    )
 }
 
 /// AAEP-A.6-2, AAEP-A.8-7: the position is that of the first character within the output.

@@ -290,13 +290,21 @@ impl Timeouts {
         mark: Mark,
         moment: Timestamp,
     ) -> Option<(&'static Rule, String)> {
-        if confirmation.possible != Outcomes::PENDING {
-            return None;
-        }
         let line = confirmation.place.line;
         let heard_since =
             |moment: Option<Timestamp>| self.progress.is_some() && self.progress >= moment;
         let deadline = confirmation.deadline?;
+        if let Some(reply) = answered_behind(confirmation, moment).filter(|_| mark == Mark::Begun)
+            && !heard_since(confirmation.asked)
+        {
+            let message = format!(
+                "more than half of the timeout of the question on line {line} was over (it ended at {deadline}) when the reply on line {reply} came, and no progress.updated had shown the time left"
+            );
+            return Some((&rules::NO_COUNTDOWN, message));
+        }
+        if confirmation.possible != Outcomes::PENDING {
+            return None;
+        }
         if mark == Mark::Begun && !heard_since(confirmation.asked) {
             let message = format!(
                 "more than half of the timeout of the question on line {line} is over (it ends at {deadline}), and no progress.updated has shown the time left"
@@ -382,6 +390,22 @@ impl Timeouts {
         }
         Some((excuse, finding))
     }
+}
+
+/// The line of the reply that decided it, where it had surely stood open until then, and that was behind this moment by the clock of
+/// whoever sent the reply and of whoever received it.
+fn answered_behind(confirmation: &Confirmation, moment: Timestamp) -> Option<u64> {
+    let (line, _) = confirmation.answered?;
+    let (decided, received) = confirmation.decided?;
+    let first = received.map_or(decided, |received| received.min(decided));
+    let withdrawn = [
+        confirmation.perhaps_withdrawn,
+        confirmation.withdrawn_elsewhere,
+    ];
+    let stood_open = withdrawn == [None, None]
+        && !confirmation.possible.may_be(Outcomes::CANCELLED)
+        && confirmation.extension.is_none();
+    (stood_open && moment.plus_seconds(SLACK_SECONDS) < first).then_some(line)
 }
 
 /// AAEP-A.4-2: where no replies are recorded, a question may have been accepted, rejected or left to its timeout; by its

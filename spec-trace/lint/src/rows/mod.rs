@@ -41,16 +41,25 @@ pub fn judge_rows(
     strict: bool,
     selection: &Selection,
 ) -> Result<LintReport, NoRows> {
+    let otherwise = opened.looks_otherwise();
     let (_, records) = opened.split();
-    match records {
+    let judged = match records {
         Ok(mut lines) => judge(&mut lines, columns, file, strict, selection),
         Err(mut messages) => {
             let report = judge(&mut messages, columns, file, strict, selection);
             let places = messages.into_places();
-            let mut report = report.map_err(|NoRows(why)| NoRows(places.tell(&why, "")))?;
-            report.tell_envelope(places, first_clause(Protocol::PendingAction));
-            Ok(report)
+            match report {
+                Ok(mut report) => {
+                    report.tell_envelope(places, first_clause(Protocol::PendingAction));
+                    Ok(report)
+                }
+                Err(NoRows(why)) => Err(NoRows(places.tell(&why, ""))),
+            }
         }
+    };
+    match (otherwise, &judged) {
+        (Some(why), Ok(LintReport { records: 0, .. }) | Err(_)) => Err(NoRows(why)),
+        _ => judged,
     }
 }
 

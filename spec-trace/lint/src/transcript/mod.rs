@@ -198,14 +198,25 @@ pub fn judge_transcript(
     strict: bool,
     selection: &Selection,
 ) -> Result<LintReport, NoTranscript> {
+    let otherwise = opened.looks_otherwise();
     let (_, records) = opened.split();
-    match records {
+    let judged = match records {
         Ok(mut lines) => judge(&mut lines, protocol, file, strict, selection),
         Err(mut messages) => {
-            let mut report = judge(&mut messages, protocol, file, strict, selection)?;
-            report.tell_envelope(messages.into_places(), first_clause(protocol));
-            Ok(report)
+            let judged = judge(&mut messages, protocol, file, strict, selection);
+            judged.map(|mut report| {
+                report.tell_envelope(messages.into_places(), first_clause(protocol));
+                report
+            })
         }
+    };
+    match (otherwise, &judged) {
+        (Some(why), Ok(LintReport { records: 0, .. }) | Err(_)) => Err(NoTranscript {
+            protocol: protocol.name(),
+            line: 1,
+            why,
+        }),
+        _ => judged,
     }
 }
 

@@ -3,8 +3,8 @@
 use countersign_lint::report::LintReport;
 use serde_json::{Value, json};
 
-use super::places;
 use super::several::{Stream, is_open};
+use super::{lint_bytes, places};
 
 /// A question that is still open when other work begins, which leads out of `awaiting_input`, and ends in this state.
 fn other_work(question: Value, seconds: i64, ends_in: &str) -> Stream {
@@ -204,4 +204,43 @@ fn an_acceptance_near_a_timeout_counts_where_the_session_is_over_before_it() {
         .reply("call_1", "accept", json!({}), known())
         .ends();
     assert_eq!(places(&withdrawn.violations), []);
+}
+
+/// AAEP-A.6-1: whether an output has to end where its session is broken off, the text does not say: nobody is accused.
+#[test]
+fn an_output_that_ends_with_a_session_that_is_broken_off_is_left_open() {
+    for (ending, complete, named, is_accused) in [
+        ("errored", false, true, false),
+        ("cancelled", false, true, false),
+        ("cancelled", true, false, false),
+        ("completed", false, false, true),
+    ] {
+        let chunk = |output: &str, complete: bool| json!({"output_id": output, "chunk": "Hello.", "position": 0, "complete": complete});
+        let mut lines = Stream::new()
+            .state("idle", "writing_output")
+            .event("output.streaming", chunk("out_1", complete))
+            .event("output.streaming", chunk("out_2", complete))
+            .ending();
+        lines[4]["type"] = json!(format!("aaep:agent.session.{ending}"));
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        let clauses: Vec<_> = places(&report.violations)
+            .into_iter()
+            .map(|(clause, _)| clause)
+            .collect();
+        let is_told = clauses.contains(&"AAEP-A.6-1");
+        assert_eq!(is_told, is_accused, "{ending}: {clauses:?}");
+        let word = format!(
+            "session.{ending}, and no chunk of out_1 has complete: true; the last is on line 3, and so it is with 1 more"
+        );
+        assert_eq!(
+            is_open(&report, "AAEP-A.6-1", &word),
+            named,
+            "{:?}",
+            report.not_judged
+        );
+        // That is no reason for another verdict.
+        let mut open = report.not_judged.iter();
+        assert!(open.all(|it| it.clause != "AAEP-A.6-1" || !it.owed));
+    }
 }

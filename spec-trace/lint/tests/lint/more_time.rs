@@ -329,6 +329,49 @@ fn a_countdown_may_stand_behind_the_events_of_its_moment() {
     }
 }
 
+/// AAEP-6.4.3-1: who answers late has waited as long without being told of the time left. Half of 300 s are 150, of which nothing is
+/// said for 30 more, and the clocks may differ by 5; where numbers are missing, it may have been told.
+#[test]
+fn a_late_reply_makes_good_no_countdown() {
+    let stream = |replied: &str, told: Option<&str>, numbers: [u64; 6]| {
+        let mut lines = question(Confirmation, "reject");
+        lines[2]["timeout_seconds"] = json!(300);
+        lines.extend(told.map(|told| progress(told, &json!(1))));
+        lines.push(json!({
+            "type": "confirmation.reply", "reply_token": "rpl_a", "decision": "reject", "subscription_id": "sub_a",
+            "timestamp": at(replied),
+        }));
+        lines.push(state("24:50.5", "awaiting_input", "thinking"));
+        lines.push(completed("24:51"));
+        let events = lines.iter_mut().filter(|it| it.get("event_id").is_some());
+        for (event, number) in events.zip(numbers) {
+            event["sequence_number"] = json!(number);
+        }
+        judged(lines)
+    };
+    let warned = &[("AAEP-6.4.3-1", 5)][..];
+    let whole = [0, 1, 2, 3, 4, 5];
+    for (replied, told, numbers, warnings) in [
+        ("24:50", None, whole, warned),
+        ("24:50", Some("22:30"), whole, &[]),
+        ("23:05.001", None, whole, warned),
+        ("23:05", None, whole, &[]),
+        ("24:50", None, [0, 1, 2, 4, 5, 6], &[]),
+    ] {
+        let report = stream(replied, told, numbers);
+        let of_clause: Vec<_> = places(&report.warnings)
+            .into_iter()
+            .filter(|(clause, _)| *clause == "AAEP-6.4.3-1")
+            .collect();
+        assert_eq!(of_clause, warnings, "{replied} {told:?} {numbers:?}");
+        assert_eq!(
+            open(&report).contains(&"AAEP-6.4.3-1"),
+            numbers != whole,
+            "{numbers:?}"
+        );
+    }
+}
+
 /// AAEP-A.7.6-1, AAEP-A.5-1: what came at the deadline may be the outcome, and is one where the producer says so.
 #[test]
 fn an_outcome_that_came_is_not_called_missing() {

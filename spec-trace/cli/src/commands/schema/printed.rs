@@ -538,6 +538,9 @@ struct Judged {
     level: String,
     /// From 1.
     line: u64,
+    /// From 1, in the order in which they are judged: of several messages on one line, the one that is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_number: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
     message: String,
