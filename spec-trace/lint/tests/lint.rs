@@ -35,6 +35,8 @@ mod numbers;
 mod recording;
 #[path = "lint/several.rs"]
 mod several;
+#[path = "lint/ties.rs"]
+mod ties;
 
 use faults::{Fault, faults};
 use many::busy_session;
