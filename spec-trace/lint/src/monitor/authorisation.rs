@@ -738,12 +738,15 @@ impl Authorisation {
             let question = confirmations.kept(*latest);
             finding = finding.and_also(&breaks_besides(rule, &run, question));
         }
-        notes.add(if candidates.is_empty() {
+        // One that no question is left for that may be about it, and one that nobody accepted.
+        let unasked = rule == &rules::IRREVERSIBLE_UNASKED;
+        let all_used = candidates.iter().all(|it| self.assigned.is_taken(*it));
+        notes.add(if candidates.is_empty() || unasked && !all_used {
             finding
         } else {
             finding.tied_by(run.tied_by())
         });
-        Some(accused(rule == &rules::IRREVERSIBLE_UNASKED))
+        Some(accused(unasked && all_used))
     }
 
     /// Names the fault of a call that no acceptance is left for, by the latest of the questions that fit it best.
@@ -783,8 +786,14 @@ impl Authorisation {
             let asked = question.place.line;
             let reply = question.answered.map(|(line, _)| line);
             let rejected = question.possible.may_be(Outcomes::REJECTED);
-            // AAEP-A.4-4, AAEP-A.8-5: no call after a rejection.
+            // AAEP-A.4-4, AAEP-A.8-5: no call after a rejection. Where it may have been of another, what is proved is AAEP-A.8-4.
             if let Some(reply) = reply.filter(|reply| rejected && *reply < run.line()) {
+                if run.is_irreversible() && run.is_tied_by_place_alone(question) {
+                    let message = format!(
+                        "{call} without an accepted confirmation before it; nothing but its place ties it to the question on line {asked}, which was rejected on line {reply} and may have been about it"
+                    );
+                    return (&rules::IRREVERSIBLE_UNASKED, message);
+                }
                 let message = format!(
                     "{call} after the question on line {asked} was rejected on line {reply}"
                 );

@@ -77,14 +77,14 @@ impl Action {
         if fits { Fit::Words } else { Fit::Not }
     }
 
-    /// Whether the question has a word in common with the tool or what is said of its arguments, in whatever form: where it
+    /// Whether the question has a word in common with the tool or its arguments, in whatever form, but for their names: where it
     /// has none, nothing but the order of events ties the two.
     pub fn is_named_in(&self, question: &Wording) -> bool {
         let Some(tool) = &self.tool else {
             return true;
         };
-        let arguments = self.arguments.as_deref().unwrap_or_default();
-        let own: Vec<String> = words(tool).chain(words(arguments)).collect();
+        let values = self.pieces().into_iter().map(value);
+        let own: Vec<String> = words(tool).chain(values.flat_map(words)).collect();
         words(&question.action).any(|word| own.iter().any(|it| are_akin(it, &word)))
     }
 
@@ -143,8 +143,7 @@ impl Wording {
     fn says(&self, piece: &str) -> bool {
         let is_free = |value: &str| !self.action.contains(&format!("={value}"));
         let holds_value = |value: &str| holds(&self.action, value) && is_free(value);
-        let value = piece.split_once('=').map(|(_, value)| value);
-        holds(&self.action, piece) || value.is_some_and(holds_value)
+        holds(&self.action, piece) || holds_value(value(piece))
     }
 }
 
@@ -154,6 +153,11 @@ fn pieces(arguments: &str) -> impl Iterator<Item = &str> {
     let says_something =
         |it: &&str| !it.ends_with([':', '=']) && it.contains(char::is_alphanumeric);
     arguments.split(is_between).filter(says_something)
+}
+
+/// The value of such a piece.
+fn value(piece: &str) -> &str {
+    piece.split_once('=').map_or(piece, |(_, value)| value)
 }
 
 /// Whether a text holds these words as they are, and not as part of others.

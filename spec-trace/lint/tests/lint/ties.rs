@@ -116,20 +116,63 @@ fn a_question_that_names_several_calls_has_to_be_accepted_and_of_no_other_call()
 /// AAEP-A.4-3: a call that one question names besides another takes no other question from a call which that one is for.
 #[test]
 fn a_call_that_is_named_besides_another_leaves_other_questions_alone() {
-    let stream = answered("Delete a.txt and b.txt", json!({}), "accept")
-        .state("calling_tool", "awaiting_input")
-        .asked(
-            "call_r",
-            json!({"action": "Send the report", "extra_context": null}),
-        )
-        .answered("call_r", "accept")
-        .state("awaiting_input", "calling_tool");
-    let first = called(stream, "call_1", ("delete_file", "path=a.txt"));
-    let second = called(first, "call_2", ("delete_file", "path=b.txt"));
-    let report = called(second, "call_3", ("mailer", "to=all")).ends();
+    let asked_twice = |says: &str| {
+        let stream = answered("Delete a.txt and b.txt", json!({}), "accept")
+            .state("calling_tool", "awaiting_input")
+            .asked("call_r", json!({"action": says, "extra_context": null}))
+            .answered("call_r", "accept")
+            .state("awaiting_input", "calling_tool");
+        let first = called(stream, "call_1", ("delete_file", "path=a.txt"));
+        let second = called(first, "call_2", ("delete_file", "path=b.txt"));
+        called(second, "call_3", ("mailer", "to=all")).ends()
+    };
+    let report = asked_twice("Send the report");
     assert_eq!(places(&report.violations), []);
-    assert!(
-        is_open(&report, "AAEP-A.8-4", "call of delete_file on line 12"),
-        "{report:?}"
-    );
+    let open = "call of delete_file on line 12";
+    assert!(is_open(&report, "AAEP-A.8-4", open), "{report:?}");
+    // That is its own, and no other's.
+    let report = asked_twice("Call delete_file with path=b.txt");
+    assert_eq!(places(&report.violations), [("AAEP-A.8-4", 14)]);
+}
+
+/// AAEP-A.8-4, AAEP-A.8-5: a call that has no word in common with a question which was rejected may be another: what is proved in either
+/// case is that nobody accepted it.
+#[test]
+fn a_rejected_question_that_only_its_place_ties_proves_that_a_call_was_not_accepted() {
+    const MAIL: &str = "Call send_email with: to=ann";
+    let rejected = |says: &str, call, changes: Value| {
+        let stream = answered(says, changes, "reject");
+        called(stream, "call_1", call).ends()
+    };
+    let money = ("transfer_funds", "to=savings, amount=500");
+    for (says, call) in [
+        (MAIL, money),
+        ("Send the report to everyone", ("mailer", "list=7")),
+    ] {
+        let report = rejected(says, call, json!({}));
+        let [finding] = report.violations.as_slice() else {
+            panic!("{report:?}");
+        };
+        assert_eq!((finding.clause, finding.line), ("AAEP-A.8-4", 6));
+        assert_eq!(finding.also, ["AAEP-A.7.4-1", "AAEP-A.8-8"]);
+        assert_eq!(finding.tied_by, None);
+        let told =
+            "the question on line 3, which was rejected on line 4 and may have been about it";
+        assert!(finding.message.contains(told), "{}", finding.message);
+    }
+    // Its words do tie it, or an id.
+    let by_id = json!({"extra_context": {"tool_call_id": "call_1"}});
+    for (says, call, changes) in [
+        (MAIL, ("send_email", "to=ann"), json!({})),
+        (MAIL, ("send_email", "to=bob"), json!({})),
+        (MAIL, ("mailer", "to=ann"), json!({})),
+        (MAIL, money, by_id),
+    ] {
+        let report = rejected(says, call, changes);
+        assert_eq!(
+            places(&report.violations),
+            [("AAEP-A.8-5", 6)],
+            "{says}: {call:?}"
+        );
+    }
 }
