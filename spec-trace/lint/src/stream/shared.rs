@@ -9,6 +9,7 @@ use crate::monitor::checks::Check;
 use crate::monitor::disclosure::Disclosure;
 use crate::monitor::seen::Seen;
 use crate::monitor::sequence::{Gap, Sequence, Shown};
+use crate::monitor::unfinished::Unfinished;
 use crate::record::fields::is_identifier;
 use crate::record::{Event, EventKind};
 use crate::reply::Reply;
@@ -30,6 +31,7 @@ pub(super) struct Shared {
     /// Tokens of the questions that were pending when their sessions were cancelled.
     cancelled: Seen,
     disclosure: Disclosure,
+    pub(super) unfinished: Unfinished,
     /// Sessions of which the numbers show that events are not in the record, and where the first gap of the first of them
     /// is.
     pub(super) gaps: u64,
@@ -55,6 +57,7 @@ impl Shared {
             outputs: _,
             cancelled: _,
             disclosure,
+            unfinished,
             // What the report tells.
             gaps: _,
             first_gap: _,
@@ -65,6 +68,7 @@ impl Shared {
             notes.remember(memory);
         }
         disclosure.remember(memory);
+        unfinished.remember(memory);
     }
 
     /// AAEP-EV-7: the id of an event stands for that event alone. False for an event that is a copy of an earlier one: it was
