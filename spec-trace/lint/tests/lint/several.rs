@@ -1423,4 +1423,15 @@ fn a_completion_behind_the_end_is_one_fault() {
         panic!("too few");
     };
     assert_eq!([first, second], [MISSING; 2]);
+    let again = json!({"summary_normal": "Again."});
+    let again = over()
+        .event("session.started", again)
+        .state("idle", "calling_tool");
+    let again = again.call("call_3", harmless.clone());
+    let again = again.event("session.completed", json!({"summary_normal": "Over."}));
+    let found = judged(again.completed("call_3", "success"));
+    assert_eq!(
+        found,
+        [MISSING, MISSING, ("AAEP-A.1-1", 6), ("AAEP-A.8-3", 10)]
+    );
 }
