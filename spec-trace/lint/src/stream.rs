@@ -578,6 +578,7 @@ impl Linter {
         not_judged.extend(self.twins());
         let owed = not_judged.iter().any(|it| it.owed);
         not_judged.extend(self.gaps());
+        not_judged.extend(self.delivered_again());
         not_judged.extend(self.without_replies());
         let strict = self.settings.strict;
         let (violations, warnings): (Vec<_>, Vec<_>) = findings
@@ -650,6 +651,16 @@ impl Linter {
             self.shared.gaps
         );
         Some(NotJudged::partly("AAEP-EV-4", reason))
+    }
+
+    /// AAEP-EV-7: a subscriber who comes back may get an event again, and that is no second one.
+    fn delivered_again(&self) -> Option<NotJudged> {
+        let (line, earlier) = self.shared.first_again?;
+        let reason = format!(
+            "events that come again as they were, {} in all, first on line {line} the one of line {earlier}: whether they were sent twice, or delivered again to who came back, does not show, and each is judged once",
+            self.shared.delivered_again
+        );
+        Some(NotJudged::partly("AAEP-EV-7", reason))
     }
 
     /// AAEP-A.1-1, AAEP-A.9-1: another producer starts a session under an id that is taken.

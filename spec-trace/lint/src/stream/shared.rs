@@ -32,6 +32,9 @@ pub(super) struct Shared {
     cancelled: Seen,
     disclosure: Disclosure,
     pub(super) unfinished: Unfinished,
+    /// Events that came again as they were, and the line of the first, with that on which it stood before.
+    pub(super) delivered_again: u64,
+    pub(super) first_again: Option<(u64, u64)>,
     /// Sessions of which the numbers show that events are not in the record, and where the first gap of the first of them
     /// is.
     pub(super) gaps: u64,
@@ -59,6 +62,8 @@ impl Shared {
             disclosure,
             unfinished,
             // What the report tells.
+            delivered_again: _,
+            first_again: _,
             gaps: _,
             first_gap: _,
             incomplete,
@@ -79,11 +84,20 @@ impl Shared {
         };
         let content = content(event);
         let line = event.place.line;
-        let Some(earlier) = self.events.meet(&(event.producer, id), &content, line) else {
+        let (name, whole) = ((event.producer, id), event.message.digest());
+        let Some(earlier) = self.events.meet_with(&name, &content, whole, line) else {
             return true;
         };
+        if earlier.is_same {
+            self.delivered_again += 1;
+            self.first_again.get_or_insert((line, earlier.line));
+            return false;
+        }
         let (rule, what) = if earlier.is_alike {
-            (&rules::EVENT_DELIVERED_AGAIN, "is the event on line")
+            (
+                &rules::EVENT_TOLD_AGAIN,
+                "is in other words the event on line",
+            )
         } else {
             (
                 &rules::EVENT_ID_AGAIN,
@@ -104,8 +118,8 @@ impl Shared {
     pub(super) fn meet_elsewhere(&mut self, event: &Event) {
         let line = event.place.line;
         if let Some(id) = &event.id {
-            self.events
-                .meet(&(&event.producer, id), &content(event), line);
+            let (name, whole) = ((&event.producer, id), event.message.digest());
+            self.events.meet_with(&name, &content(event), whole, line);
         }
         if let (EventKind::Asked(_) | EventKind::Clarifying(_), Some(token)) =
             (&event.kind, &event.ids.token)

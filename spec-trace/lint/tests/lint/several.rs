@@ -1435,3 +1435,46 @@ fn a_completion_behind_the_end_is_one_fault() {
         [MISSING, MISSING, ("AAEP-A.1-1", 6), ("AAEP-A.8-3", 10)]
     );
 }
+
+/// AAEP-EV-7: an event that comes again as it was is no second one, however its members are put in order; another one is.
+#[test]
+fn an_event_that_comes_again_is_the_same_in_all_it_says() {
+    let found = |changes: Value| {
+        let half = json!({"progress": {"percent": 50}});
+        let mut lines = Stream::new().event("progress.updated", half).ending();
+        let again = changed(lines[1].clone(), changes);
+        let text = lines[1]
+            .to_string()
+            .replacen('{', r#"{"verbosity":"normal","#, 1);
+        lines[1]["verbosity"] = json!("normal");
+        assert_ne!(text, lines[1].to_string());
+        let mut texts: Vec<_> = lines.iter().map(Value::to_string).collect();
+        let again = if again == lines[1] {
+            text
+        } else {
+            again.to_string()
+        };
+        texts.insert(2, again);
+        let report = lint_bytes(texts.join("\n").as_bytes());
+        let [violations, warnings] = [report.violations.len(), report.warnings.len()];
+        let all = report.violations.iter().chain(&report.warnings);
+        assert!(
+            all.clone()
+                .all(|it| (it.clause, it.line) == ("AAEP-EV-7", 3)),
+            "{report:?}"
+        );
+        (
+            violations,
+            warnings,
+            is_open(
+                &report,
+                "AAEP-EV-7",
+                "1 in all, first on line 3 the one of line 2",
+            ),
+        )
+    };
+    assert_eq!(found(json!({"verbosity": "normal"})), (0, 0, true));
+    assert_eq!(found(json!({"verbosity": "terse"})), (0, 1, false));
+    let other = json!({"verbosity": "normal", "timestamp": "2026-05-24T14:00:00.250Z"});
+    assert_eq!(found(other), (1, 0, false));
+}
