@@ -8,7 +8,7 @@ use super::finding::{Finding, Here, Place};
 use super::reply::{self, Reply, Sender, Sent};
 use super::rules::{self, Rule};
 use super::time::Timestamp;
-use crate::json::tree::{self, Index, Room, Tree, Value};
+use crate::json::tree::{self, Index, Object, Room, Tree, Value};
 use fields::{Fields, Need, whole};
 
 mod envelope;
@@ -114,6 +114,8 @@ pub struct Event<'a> {
     pub name: &'static str,
     /// What happened.
     pub kind: EventKind<'a>,
+    /// All of it.
+    pub message: Object<'a>,
 }
 
 impl Event<'_> {

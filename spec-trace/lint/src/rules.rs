@@ -81,8 +81,8 @@ pub const SEQUENCE: Rule = violation("AAEP-EV-4", &[]);
 pub const PAYLOAD: Rule = violation("AAEP-EV-5", &[]);
 /// An event that a user has to notice and that is not critical.
 pub const URGENCY: Rule = violation("AAEP-EV-6", &[]);
-/// The same event twice.
-pub const EVENT_DELIVERED_AGAIN: Rule = warning("AAEP-EV-7", &[]);
+/// The same event twice, in other words.
+pub const EVENT_TOLD_AGAIN: Rule = warning("AAEP-EV-7", &[]);
 /// Two events with one id.
 pub const EVENT_ID_AGAIN: Rule = violation("AAEP-EV-7", &[]);
 /// A change out of a state that the producer was not in.
@@ -271,7 +271,7 @@ pub const ALL: [&Rule; 73] = [
     &SEQUENCE,
     &PAYLOAD,
     &URGENCY,
-    &EVENT_DELIVERED_AGAIN,
+    &EVENT_TOLD_AGAIN,
     &EVENT_ID_AGAIN,
     &STATE_CHAIN,
     &CORE_TYPE,

@@ -4,6 +4,7 @@
 //! monitors that care are run twice, once for each way to take the record, until the first reply comes.
 
 use std::collections::BTreeSet;
+use std::mem;
 
 use super::finding::Finding;
 use super::memory::Memory;
@@ -241,6 +242,10 @@ impl Linter {
         if !self.shared.admit(event) {
             return;
         }
+        let Shared {
+            notes, unfinished, ..
+        } = &mut self.shared;
+        unfinished.pass_time(event.sent, notes);
         let Some((number, entry)) = self.enter(event) else {
             return;
         };
@@ -278,6 +283,12 @@ impl Linter {
                 self.shared.cancel(event.session, token, event.place.line);
             }
         }
+        if matches!(event.kind, EventKind::Ended(Ending::Completed)) {
+            let Shared {
+                notes, unfinished, ..
+            } = &mut self.shared;
+            unfinished.ended(event, mem::take(&mut open.tools), notes);
+        }
         let over = matches!(event.kind, EventKind::Ended(_)) && !open.recorded.is_undecided();
         if let Some(token) = forgotten {
             self.tokens.remove(&token, number);
@@ -307,10 +318,19 @@ impl Linter {
             Session::Over(lifecycle) => lifecycle.next(event, false, notes),
         };
         match admission {
-            Admission::Ignore if self.replies_seen => self.shared.judge_outlived(event),
-            Admission::Ignore | Admission::Continue => {}
+            Admission::Ignore => {
+                self.shared.unfinished.outside(event);
+                if self.replies_seen {
+                    self.shared.judge_outlived(event);
+                }
+            }
+            Admission::Continue => {}
             Admission::Unknown => self.leave(number, event),
             Admission::Open => {
+                let Shared {
+                    notes, unfinished, ..
+                } = &mut self.shared;
+                unfinished.begins_anew(event.session, notes);
                 self.conclude(number);
                 self.sessions[number] = self.open(Lifecycle::Active, Sequence::again());
                 return Some((number, Entry::Later));
@@ -386,7 +406,7 @@ impl Linter {
             return None;
         };
         let over = Session::Over(open.lifecycle);
-        let Session::Kept(open) = std::mem::replace(session, over) else {
+        let Session::Kept(open) = mem::replace(session, over) else {
             return None;
         };
         self.kept -= 1;
@@ -537,6 +557,10 @@ impl Linter {
     pub fn finish(mut self, file: &str) -> LintReport {
         self.conclude_all_that_ended();
         self.shared.judge_answers();
+        let Shared {
+            notes, unfinished, ..
+        } = &mut self.shared;
+        unfinished.finish(notes);
         let chosen = if self.replies_seen {
             &mut self.shared.recorded
         } else {
@@ -544,7 +568,7 @@ impl Linter {
         };
         let mut findings = chosen.take_findings();
         let withheld = chosen.take_withheld();
-        let tied = std::mem::take(&mut chosen.tied);
+        let tied = mem::take(&mut chosen.tied);
         findings.extend(self.shared.notes.take_findings());
         let withheld: Vec<_> = withheld.chain(self.shared.notes.take_withheld()).collect();
         findings.sort_by_key(|finding| finding.line);
@@ -554,6 +578,7 @@ impl Linter {
         not_judged.extend(self.twins());
         let owed = not_judged.iter().any(|it| it.owed);
         not_judged.extend(self.gaps());
+        not_judged.extend(self.delivered_again());
         not_judged.extend(self.without_replies());
         let strict = self.settings.strict;
         let (violations, warnings): (Vec<_>, Vec<_>) = findings
@@ -626,6 +651,16 @@ impl Linter {
             self.shared.gaps
         );
         Some(NotJudged::partly("AAEP-EV-4", reason))
+    }
+
+    /// AAEP-EV-7: a subscriber who comes back may get an event again, and that is no second one.
+    fn delivered_again(&self) -> Option<NotJudged> {
+        let (line, earlier) = self.shared.first_again?;
+        let reason = format!(
+            "events that come again as they were, {} in all, first on line {line} the one of line {earlier}: whether they were sent twice, or delivered again to who came back, does not show, and each is judged once",
+            self.shared.delivered_again
+        );
+        Some(NotJudged::partly("AAEP-EV-7", reason))
     }
 
     /// AAEP-A.1-1, AAEP-A.9-1: another producer starts a session under an id that is taken.

@@ -20,6 +20,8 @@ use std::ops::Range;
 
 use serde_json::Number;
 
+use crate::monitor::seen::hash;
+
 /// How much memory is held for the next text, in values and in bytes of what is spelt out: a text that has very much in it
 /// is not what others are like.
 const MANY_VALUES: usize = 256;
@@ -439,6 +441,17 @@ impl<'t> Value<'t> {
         self.as_str().is_some()
     }
 
+    fn digest(self) -> u64 {
+        match self {
+            Self::Null => 0,
+            Self::Bool(it) => hash(&it),
+            Self::Number(it) => hash(&(0, it)),
+            Self::String(it) => hash(&(1, it)),
+            Self::Array(it) => it.iter().fold(2, |so_far, it| hash(&(so_far, it.digest()))),
+            Self::Object(it) => hash(&(3, it.digest())),
+        }
+    }
+
     /// Whether it is an object.
     pub fn is_object(self) -> bool {
         self.as_object().is_some()
@@ -496,6 +509,14 @@ impl<'t> Object<'t> {
     pub fn shapes(self) -> impl Iterator<Item = Shape<'t>> {
         let Inside { tree, from, end } = self.0;
         tree.room.nodes[from..end].iter().map(Shape::of)
+    }
+
+    /// A hash of everything that is in it, in whatever order and form its members are written.
+    pub fn digest(self) -> u64 {
+        let members = self
+            .iter()
+            .map(|(name, value)| hash(&(name, value.digest())));
+        members.fold(0, u64::wrapping_add)
     }
 
     /// How many bytes the text takes in which it is.

@@ -16,8 +16,8 @@ use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
     after_failed_reply, allowed_instead, breaks_besides, calls_withdrawn_accepted, doubt,
-    doubt_order, doubt_place, doubt_reversible, doubt_withdrawal, doubt_words, may_not_count,
-    stray_acceptance,
+    doubt_order, doubt_place, doubt_reversible, doubt_several, doubt_withdrawal, doubt_words,
+    may_not_count, stray_acceptance,
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
@@ -45,6 +45,8 @@ pub struct Authorisation {
     deferred: VecDeque<usize>,
     /// Questions that were told with a call that they name, and that is not kept.
     told: Ordered<usize>,
+    /// Calls that are left open because a question names them besides the one that it led to, by the question.
+    named_besides: Ordered<usize, Vec<Action>>,
     /// The ways in which calls were tied, while that can make a difference.
     kinds: Ordered<TiedBy>,
     /// Whether a confirmation was forgotten that could explain another call.
@@ -110,11 +112,13 @@ impl Authorisation {
             assigned,
             deferred,
             told,
+            named_besides,
             kinds,
             forgotten_spare,
             forgotten,
         } = self;
         memory.value(&(called, assigned, deferred, told, kinds));
+        memory.value(named_besides);
         memory.value(&(forgotten_spare, forgotten));
         memory.each(runs.iter(), |memory, (number, run)| {
             let Run {
@@ -335,6 +339,9 @@ impl Authorisation {
         notes: &mut Notes,
     ) -> Option<Accused> {
         let candidates = self.runs[number].candidates(confirmations);
+        if self.leave_named_besides(number, &candidates, confirmations, notes) {
+            return None;
+        }
         let mut left_over = number;
         if !self.assign(number, &candidates, confirmations, notes) {
             // Each takes a question that it fits better than who held it, so that there is an end.
@@ -345,6 +352,45 @@ impl Authorisation {
         self.doubt(number, &candidates, confirmations, notes);
         let is_explained = self.assigned.has(left_over);
         (!is_explained).then(|| self.unexplained(left_over, session, confirmations, notes))?
+    }
+
+    /// AAEP-A.8-4: leaves a call open that a question names which was accepted before it and led to another: nothing says that a question
+    /// is for one call. Not where a question that it fits is left for it, nor where it is the same call again.
+    fn leave_named_besides(
+        &mut self,
+        number: usize,
+        candidates: &[usize],
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> bool {
+        let run = &self.runs[number];
+        let by_own_id = run.relation == Relation::Same(TiedBy::ToolCallId);
+        let explaining = candidates.iter().copied();
+        let explaining = explaining.filter(|it| run.is_explained_by(*it, confirmations));
+        let (used, free): (Vec<_>, Vec<_>) = explaining.partition(|it| self.assigned.is_taken(*it));
+        let fits = |it: &usize| run.fit(confirmations.kept(*it)) > Fit::Not;
+        if by_own_id || free.iter().any(fits) {
+            return false;
+        }
+        let found = used.into_iter().find_map(|it| {
+            let wording = &confirmations.kept(it).wording;
+            let first = &self.runs[self.assigned.left_of(it)?];
+            let others = self.named_besides.get(it).into_iter().flatten();
+            let mut others = others.chain([&first.action]);
+            let is_named = others.all(|other| run.action.is_named_besides(other, wording));
+            is_named.then_some((it, first.line()))
+        });
+        let Some((question, first)) = found else {
+            return false;
+        };
+        doubt_several(run, confirmations.kept(question), first, notes);
+        let Some(run) = self.runs.remove(number) else {
+            return false;
+        };
+        let mut besides = self.named_besides.remove(question).unwrap_or_default();
+        besides.push(run.action);
+        self.named_besides.insert(question, besides);
+        true
     }
 
     /// A question turns out to be about a call that came before it: judges the later call anew that has it so far, where that fits it less,
@@ -471,6 +517,7 @@ impl Authorisation {
     pub fn forget(&mut self, number: usize, confirmation: &Confirmation) {
         let spare = Outcomes::PENDING.or(Outcomes::ACCEPTED);
         self.told.remove(number);
+        self.named_besides.remove(number);
         match self.assigned.forget(number) {
             Some(run) => {
                 self.runs.remove(run);
@@ -639,6 +686,10 @@ impl Authorisation {
         if self.explain_otherwise(number, confirmations, notes) {
             return Some(self.runs[number].accused(false));
         }
+        let candidates = self.runs.get(number)?.candidates(confirmations);
+        if self.leave_named_besides(number, &candidates, confirmations, notes) {
+            return None;
+        }
         let mut run = self.runs.remove(number)?;
         let line = run.line();
         let mut others = run.candidates(confirmations);
@@ -687,12 +738,15 @@ impl Authorisation {
             let question = confirmations.kept(*latest);
             finding = finding.and_also(&breaks_besides(rule, &run, question));
         }
-        notes.add(if candidates.is_empty() {
+        // One that no question is left for that may be about it, and one that nobody accepted.
+        let unasked = rule == &rules::IRREVERSIBLE_UNASKED;
+        let all_used = candidates.iter().all(|it| self.assigned.is_taken(*it));
+        notes.add(if candidates.is_empty() || unasked && !all_used {
             finding
         } else {
             finding.tied_by(run.tied_by())
         });
-        Some(accused(rule == &rules::IRREVERSIBLE_UNASKED))
+        Some(accused(unasked && all_used))
     }
 
     /// Names the fault of a call that no acceptance is left for, by the latest of the questions that fit it best.
@@ -732,8 +786,14 @@ impl Authorisation {
             let asked = question.place.line;
             let reply = question.answered.map(|(line, _)| line);
             let rejected = question.possible.may_be(Outcomes::REJECTED);
-            // AAEP-A.4-4, AAEP-A.8-5: no call after a rejection.
+            // AAEP-A.4-4, AAEP-A.8-5: no call after a rejection. Where it may have been of another, what is proved is AAEP-A.8-4.
             if let Some(reply) = reply.filter(|reply| rejected && *reply < run.line()) {
+                if run.is_irreversible() && run.is_tied_by_place_alone(question) {
+                    let message = format!(
+                        "{call} without an accepted confirmation before it; nothing but its place ties it to the question on line {asked}, which was rejected on line {reply} and may have been about it"
+                    );
+                    return (&rules::IRREVERSIBLE_UNASKED, message);
+                }
                 let message = format!(
                     "{call} after the question on line {asked} was rejected on line {reply}"
                 );

@@ -170,6 +170,22 @@ pub(super) fn doubt_place(run: &Run, question: &Confirmation) -> String {
     )
 }
 
+/// AAEP-A.8-4, AAEP-6.1-1: a call that a question names which led to another before.
+pub(super) fn doubt_several(run: &Run, question: &Confirmation, first: u64, notes: &mut Notes) {
+    let clause = if run.is_irreversible() {
+        "AAEP-A.8-4"
+    } else {
+        "AAEP-6.1-1"
+    };
+    let reason = format!(
+        "{} on line {}, and the question on line {}, which led to the call on line {first}, names it as well: whether one acceptance is for several calls does not show; a recording would have to hold a question for each",
+        run.call(),
+        run.line(),
+        question.place.line
+    );
+    notes.leave_open(clause, run.line(), reason);
+}
+
 /// AAEP-A.8-4: a call that runs on a question which its place alone ties to it, while another that nobody accepted names it.
 pub(super) fn doubt_words(
     run: &Run,

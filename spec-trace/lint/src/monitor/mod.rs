@@ -7,7 +7,7 @@
 //! | [`sequence`], [`clock`] | numbers and timestamps; where the record is incomplete |
 //! | [`seen`] | ids and tokens that come again |
 //! | [`states`] | the chain of states, and what happens in which |
-//! | [`tools`] | calls and completions |
+//! | [`tools`], [`unfinished`] | calls and completions |
 //! | [`output`] | streamed output |
 //! | [`asking`] | defaults, and questions that are put twice |
 //! | [`authorisation`] | whether each call was allowed |
@@ -45,6 +45,7 @@ pub mod sequence;
 pub mod states;
 pub mod timeout;
 pub mod tools;
+pub mod unfinished;
 pub mod wording;
 
 use std::collections::BTreeMap;
@@ -93,9 +94,16 @@ pub struct Notes {
 impl Notes {
     /// Adds a finding. One that rests on something missing is a consequence of an unreadable line that may have held it, and is
     /// not made when events of its session are known to be missing before it, unless all that it rests on stands behind them.
-    pub fn add(&mut self, mut finding: Finding) {
+    pub fn add(&mut self, finding: Finding) {
+        if let Some(finding) = self.weigh(finding) {
+            self.list(finding);
+        }
+    }
+
+    /// What is to be told of a finding, if it is: see [`Self::add`].
+    fn weigh(&mut self, mut finding: Finding) -> Option<Finding> {
         if finding.line < self.silent_before {
-            return;
+            return None;
         }
         if finding.rests_on_absence || self.is_order_open() && finding.may_rest_on_order() {
             let is_behind = finding.since.is_some_and(|it| it >= self.whole_from);
@@ -107,7 +115,8 @@ impl Notes {
                     finding: Box::new(finding),
                 };
                 let clause = held.finding.clause;
-                return self.keep_open(Some(held), clause, (reason, true));
+                self.keep_open(Some(held), clause, (reason, true));
+                return None;
             }
             if let Some((line, clause)) = self.unreadable.filter(|_| finding.rests_on_absence) {
                 finding.message = format!(
@@ -117,6 +126,10 @@ impl Notes {
                 finding.follows_from.get_or_insert((line, clause));
             }
         }
+        Some(finding)
+    }
+
+    fn list(&mut self, finding: Finding) {
         let session = (finding.clause, finding.session.clone());
         let in_session = self.counts.entry(session).or_default();
         *in_session += 1;

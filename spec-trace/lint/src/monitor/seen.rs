@@ -26,11 +26,12 @@ pub struct Seen {
     hasher: RandomState,
 }
 
-/// An id, as its hash, and where it stood with what mark.
+/// An id, as its hash, and where it stood with what marks.
 #[derive(Debug, Clone, Copy)]
 struct Met {
     key: u64,
     mark: u64,
+    whole: u64,
     line: u64,
 }
 
@@ -41,19 +42,38 @@ pub struct Earlier {
     pub line: u64,
     /// Whether it had the same mark there.
     pub is_alike: bool,
+    /// Whether all that came with it was the same.
+    pub is_same: bool,
 }
 
 impl Seen {
     /// Remembers an id with a mark, unless it stood before: then it yields where.
     pub fn meet(&mut self, id: &impl Hash, mark: &impl Hash, line: u64) -> Option<Earlier> {
+        self.meet_with(id, mark, 0, line)
+    }
+
+    /// The same with all that comes with it, as a hash.
+    pub fn meet_with(
+        &mut self,
+        id: &impl Hash,
+        mark: &impl Hash,
+        whole: u64,
+        line: u64,
+    ) -> Option<Earlier> {
         let (key, mark) = (self.hasher.hash_one(id), self.hasher.hash_one(mark));
         if let Some(met) = self.find(key) {
             return Some(Earlier {
                 line: met.line,
                 is_alike: met.mark == mark,
+                is_same: met.mark == mark && met.whole == whole,
             });
         }
-        let place = self.remember(Met { key, mark, line });
+        let place = self.remember(Met {
+            key,
+            mark,
+            whole,
+            line,
+        });
         let met = &self.met;
         let key_at = |place: &u32| met[*place as usize].key;
         self.places.insert_unique(key, place, key_at);
@@ -110,7 +130,14 @@ mod tests {
         }
         for (mark, is_alike) in [(1, true), (2, false)] {
             let earlier = seen.meet(&"a", &mark, 9);
-            assert_eq!(earlier, Some(Earlier { line: 7, is_alike }));
+            assert_eq!(
+                earlier,
+                Some(Earlier {
+                    line: 7,
+                    is_alike,
+                    is_same: is_alike
+                })
+            );
         }
         assert_eq!(seen.earlier(&"a"), Some(7));
         assert_eq!(seen.meet(&"b", &0, 10), None);

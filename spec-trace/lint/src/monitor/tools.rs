@@ -11,7 +11,7 @@ use super::confirmations::KEPT;
 use super::seen::hash;
 use crate::finding::Finding;
 use crate::memory::Memory;
-use crate::record::{Ending, Event, EventKind};
+use crate::record::{Event, EventKind};
 use crate::rules;
 use crate::small_map::SmallMap;
 
@@ -117,8 +117,8 @@ impl Tools {
                 }
             }
             EventKind::Completed { tool, .. } => self.completed(event, tool.as_deref(), notes),
-            EventKind::Ended(ending) => self.ended(event, *ending, notes),
             EventKind::Started
+            | EventKind::Ended(_)
             | EventKind::StateChanged { .. }
             | EventKind::Progress { .. }
             | EventKind::Output(_)
@@ -140,11 +140,10 @@ impl Tools {
     }
 
     fn completed(&mut self, event: &Event, tool: Option<&str>, notes: &mut Notes) {
-        let id = event.ids.tool_call_id.as_deref();
-        if id.is_some_and(|id| self.complete_by_id(id)) || self.complete_by_tool(tool, id) {
-            self.in_flight.retain(|in_flight| in_flight.open() > 0);
+        if self.complete(event, tool) {
             return;
         }
+        let id = event.ids.tool_call_id.as_deref();
         // AAEP-A.3-2, AAEP-A.8-1: a completion needs its invocation.
         let named = match (tool, id) {
             (Some(tool), Some(id)) => format!("{tool} ({id})"),
@@ -162,6 +161,16 @@ impl Tools {
         let rule = &rules::COMPLETION_WITHOUT_CALL;
         let finding = Finding::new(rule, event.place, session, message);
         notes.add(finding.since(id.and_then(|id| self.completed_by_id(id))));
+    }
+
+    /// Takes in a completion. Whether it is that of a call in flight.
+    pub(super) fn complete(&mut self, event: &Event, tool: Option<&str>) -> bool {
+        let id = event.ids.tool_call_id.as_deref();
+        let found = id.is_some_and(|id| self.complete_by_id(id)) || self.complete_by_tool(tool, id);
+        if found {
+            self.in_flight.retain(|in_flight| in_flight.open() > 0);
+        }
+        found
     }
 
     fn complete_by_id(&mut self, id: &str) -> bool {
@@ -221,20 +230,19 @@ impl Tools {
         Some(line)
     }
 
-    /// AAEP-A.3-1: every call completes; a session that is cancelled or errors in mid-tool leaves this open.
-    fn ended(&mut self, event: &Event, ending: Ending, notes: &mut Notes) {
-        if ending != Ending::Completed {
-            return;
-        }
-        for line in self.open_lines() {
+    /// AAEP-A.3-1: what the end of a session that completed lacks, by the lines of the calls.
+    pub(super) fn missing(&self, end: &Event) -> Vec<(u64, Finding)> {
+        let missing = self.open_lines().into_iter().map(|line| {
             let finding = Finding::new(
                 &rules::CALL_WITHOUT_COMPLETION,
-                event.place,
-                Some(event.session),
+                end.place,
+                Some(end.session),
                 format!("session.completed, and the call on line {line} has no tool.completed"),
             );
             let mut in_flight = self.in_flight.values();
-            notes.add(finding.since(in_flight.find_map(|it| it.open_by_id(line))));
-        }
+            let since = in_flight.find_map(|it| it.open_by_id(line));
+            (line, finding.since(since))
+        });
+        missing.collect()
     }
 }

@@ -77,15 +77,45 @@ impl Action {
         if fits { Fit::Words } else { Fit::Not }
     }
 
-    /// Whether the question has a word in common with the tool or what is said of its arguments, in whatever form: where it
+    /// Whether the question has a word in common with the tool or its arguments, in whatever form, but for their names: where it
     /// has none, nothing but the order of events ties the two.
     pub fn is_named_in(&self, question: &Wording) -> bool {
         let Some(tool) = &self.tool else {
             return true;
         };
-        let arguments = self.arguments.as_deref().unwrap_or_default();
-        let own: Vec<String> = words(tool).chain(words(arguments)).collect();
+        let values = self.pieces().into_iter().map(value);
+        let own: Vec<String> = words(tool).chain(values.flat_map(words)).collect();
         words(&question.action).any(|word| own.iter().any(|it| are_akin(it, &word)))
+    }
+
+    /// Whether a question names this call besides another that it led to: it is rated as this one is, and tells each from the other. Of
+    /// one tool, what their arguments differ in has to stand in it; of two, the name of this one with all its arguments, and of the
+    /// other the name or the arguments.
+    pub fn is_named_besides(&self, other: &Self, question: &Wording) -> bool {
+        let named = |it: &Self| {
+            it.tool
+                .as_deref()
+                .is_some_and(|it| holds(&question.action, it))
+        };
+        let apart = if self.tool == other.tool {
+            self.is_told_from(other.pieces(), question)
+                && other.is_told_from(self.pieces(), question)
+        } else {
+            let others = named(other) || other.is_told_from(Vec::new(), question);
+            named(self) && self.is_told_from(Vec::new(), question) && others
+        };
+        apart && self.irreversible == question.irreversible
+    }
+
+    /// Whether it has arguments that are not among these, and the question says all of them.
+    fn is_told_from(&self, others: Vec<&str>, question: &Wording) -> bool {
+        let mut own = self.pieces();
+        own.retain(|it| !others.contains(it));
+        !own.is_empty() && own.into_iter().all(|it| question.says(it))
+    }
+
+    fn pieces(&self) -> Vec<&str> {
+        pieces(self.arguments.as_deref().unwrap_or_default()).collect()
     }
 
     /// Whether it says what it is called with.
@@ -108,6 +138,26 @@ impl Wording {
             risk: question.risk,
         }
     }
+
+    /// Whether it holds a piece of arguments, or its value, and not as that of another name.
+    fn says(&self, piece: &str) -> bool {
+        let is_free = |value: &str| !self.action.contains(&format!("={value}"));
+        let holds_value = |value: &str| holds(&self.action, value) && is_free(value);
+        holds(&self.action, piece) || holds_value(value(piece))
+    }
+}
+
+/// The pieces of arguments, without the names that stand before a colon: `to: ann, cc=bob` is `ann` and `cc=bob`.
+fn pieces(arguments: &str) -> impl Iterator<Item = &str> {
+    let is_between = |it: char| it.is_whitespace() || ",;\"'()[]{}".contains(it);
+    let says_something =
+        |it: &&str| !it.ends_with([':', '=']) && it.contains(char::is_alphanumeric);
+    arguments.split(is_between).filter(says_something)
+}
+
+/// The value of such a piece.
+fn value(piece: &str) -> &str {
+    piece.split_once('=').map_or(piece, |(_, value)| value)
 }
 
 /// Whether a text holds these words as they are, and not as part of others.
@@ -161,6 +211,72 @@ mod tests {
             ("anything", "", false),
         ] {
             assert_eq!(holds(text, words), held, "{text}: {words}");
+        }
+    }
+
+    #[test]
+    fn a_question_names_a_call_besides_another_by_what_tells_the_two_apart() {
+        let action = |tool: &str, arguments: &str| Action {
+            ids: ActionIds::default(),
+            tool: Some(tool.to_owned()),
+            arguments: Some(arguments.to_owned()),
+            irreversible: true,
+            risk: None,
+        };
+        let mail = ("send_email", "to=ann");
+        for (question, call, named) in [
+            (
+                "Call send_email with to=ann and to=bob",
+                ("send_email", "to=bob"),
+                true,
+            ),
+            ("Mail ann and bob", ("send_email", "to=bob"), true),
+            ("Mail ann and bob", ("send_email", "to: bob"), true),
+            // The same again, in whatever order, with more or with less.
+            ("Mail ann and bob", mail, false),
+            ("Mail ann and bob", ("send_email", "to=ann, cc=bob"), false),
+            ("Mail ann and bob", ("send_email", ""), false),
+            // Another, or one more, of which nothing was said.
+            ("Mail ann", ("send_email", "to=bob"), false),
+            ("Mail ann and bob", ("send_email", "to=bob, cc=eve"), false),
+            (
+                "Call send_email with to=ann, cc=bob",
+                ("send_email", "to=bob"),
+                false,
+            ),
+            // Of another tool, with its name and all its arguments.
+            (
+                "send_email to ann, and pay 5 to bob",
+                ("pay", "to=bob, sum=5"),
+                true,
+            ),
+            (
+                "send_email to ann, and pay 5 to bob",
+                ("pay", "to=bob, sum=50"),
+                false,
+            ),
+            (
+                "send_email to ann, and pay 5 to bob",
+                ("transfer", "to=bob, sum=5"),
+                false,
+            ),
+            ("send_email to ann, and pay 5 to bob", ("pay", ""), false),
+            (
+                "send_note, and pay 5 to bob",
+                ("pay", "to=bob, sum=5"),
+                false,
+            ),
+        ] {
+            let wording = |irreversible| Wording {
+                action: question.to_owned(),
+                irreversible,
+                risk: None,
+            };
+            let call = action(call.0, call.1);
+            let first = action(mail.0, mail.1);
+            let found = call.is_named_besides(&first, &wording(true));
+            assert_eq!(found, named, "{question}: {call:?}");
+            assert!(!call.is_named_besides(&first, &wording(false)));
         }
     }
 

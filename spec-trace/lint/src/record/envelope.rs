@@ -59,6 +59,7 @@ pub(super) fn read<'a>(
         },
         name,
         kind,
+        message: message.object(),
     })
 }
 

@@ -9,6 +9,7 @@ use crate::monitor::checks::Check;
 use crate::monitor::disclosure::Disclosure;
 use crate::monitor::seen::Seen;
 use crate::monitor::sequence::{Gap, Sequence, Shown};
+use crate::monitor::unfinished::Unfinished;
 use crate::record::fields::is_identifier;
 use crate::record::{Event, EventKind};
 use crate::reply::Reply;
@@ -30,6 +31,10 @@ pub(super) struct Shared {
     /// Tokens of the questions that were pending when their sessions were cancelled.
     cancelled: Seen,
     disclosure: Disclosure,
+    pub(super) unfinished: Unfinished,
+    /// Events that came again as they were, and the line of the first, with that on which it stood before.
+    pub(super) delivered_again: u64,
+    pub(super) first_again: Option<(u64, u64)>,
     /// Sessions of which the numbers show that events are not in the record, and where the first gap of the first of them
     /// is.
     pub(super) gaps: u64,
@@ -55,7 +60,10 @@ impl Shared {
             outputs: _,
             cancelled: _,
             disclosure,
+            unfinished,
             // What the report tells.
+            delivered_again: _,
+            first_again: _,
             gaps: _,
             first_gap: _,
             incomplete,
@@ -65,6 +73,7 @@ impl Shared {
             notes.remember(memory);
         }
         disclosure.remember(memory);
+        unfinished.remember(memory);
     }
 
     /// AAEP-EV-7: the id of an event stands for that event alone. False for an event that is a copy of an earlier one: it was
@@ -75,11 +84,20 @@ impl Shared {
         };
         let content = content(event);
         let line = event.place.line;
-        let Some(earlier) = self.events.meet(&(event.producer, id), &content, line) else {
+        let (name, whole) = ((event.producer, id), event.message.digest());
+        let Some(earlier) = self.events.meet_with(&name, &content, whole, line) else {
             return true;
         };
+        if earlier.is_same {
+            self.delivered_again += 1;
+            self.first_again.get_or_insert((line, earlier.line));
+            return false;
+        }
         let (rule, what) = if earlier.is_alike {
-            (&rules::EVENT_DELIVERED_AGAIN, "is the event on line")
+            (
+                &rules::EVENT_TOLD_AGAIN,
+                "is in other words the event on line",
+            )
         } else {
             (
                 &rules::EVENT_ID_AGAIN,
@@ -100,8 +118,8 @@ impl Shared {
     pub(super) fn meet_elsewhere(&mut self, event: &Event) {
         let line = event.place.line;
         if let Some(id) = &event.id {
-            self.events
-                .meet(&(&event.producer, id), &content(event), line);
+            let (name, whole) = ((&event.producer, id), event.message.digest());
+            self.events.meet_with(&name, &content(event), whole, line);
         }
         if let (EventKind::Asked(_) | EventKind::Clarifying(_), Some(token)) =
             (&event.kind, &event.ids.token)

@@ -111,13 +111,22 @@ impl Stream {
 
     /// The end of the session, and the verdict.
     pub fn ends(self) -> LintReport {
-        let lines: Vec<String> = self.ending().iter().map(Value::to_string).collect();
-        let report = lint_bytes(lines.join("\n").as_bytes());
-        for finding in report.violations.iter().chain(&report.warnings) {
-            note(finding.also.iter().copied().chain([finding.clause]));
-        }
-        report
+        judged(&self.ending())
     }
+
+    /// The verdict on what there is.
+    pub fn told(self) -> LintReport {
+        judged(&self.lines)
+    }
+}
+
+fn judged(lines: &[Value]) -> LintReport {
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let report = lint_bytes(lines.join("\n").as_bytes());
+    for finding in report.violations.iter().chain(&report.warnings) {
+        note(finding.also.iter().copied().chain([finding.clause]));
+    }
+    report
 }
 
 fn changed(mut object: Value, changes: Value) -> Value {
@@ -1360,4 +1369,112 @@ fn a_producer_that_says_nobody_answered_whom_a_valid_reply_had_answered_is_accus
             report.not_judged
         );
     }
+}
+
+/// AAEP-A.3-1, AAEP-A.8-3: a call that completes behind the end of its session has its completion, and one repair mends both.
+#[test]
+fn a_completion_behind_the_end_is_one_fault() {
+    const LATE: (&str, u64) = ("AAEP-A.8-3", 6);
+    const MISSING: (&str, u64) = ("AAEP-A.3-1", 5);
+    let harmless = json!({"risk_level": "low", "irreversible": false});
+    let over = || {
+        Stream::new()
+            .state("idle", "calling_tool")
+            .call("call_1", harmless.clone())
+            .call("call_2", harmless.clone())
+            .event("session.completed", json!({"summary_normal": "Over."}))
+    };
+    let judged = |stream: Stream| {
+        let found = stream.told().violations.into_iter();
+        found.map(|it| (it.clause, it.line)).collect::<Vec<_>>()
+    };
+    let two = || {
+        over()
+            .completed("call_1", "success")
+            .completed("call_2", "error")
+    };
+    assert_eq!(judged(two()), [LATE]);
+    // The others have none, and neither has that of a call which came too late itself.
+    assert_eq!(judged(over()), [MISSING; 2]);
+    assert_eq!(
+        judged(over().completed("call_2", "success")),
+        [MISSING, LATE]
+    );
+    assert_eq!(
+        judged(over().completed("call_3", "success")),
+        [MISSING, MISSING, LATE]
+    );
+    // Nobody waits for ever, nor for a session that has begun anew.
+    assert_eq!(
+        judged(
+            over()
+                .wait(500)
+                .completed("call_1", "success")
+                .wait(101)
+                .completed("call_2", "success")
+        ),
+        [MISSING, LATE]
+    );
+    let again = json!({"summary_normal": "Again."});
+    let again = over()
+        .event("session.started", again)
+        .completed("call_1", "success");
+    let [first, second, ..] = *judged(again) else {
+        panic!("too few");
+    };
+    assert_eq!([first, second], [MISSING; 2]);
+    let again = json!({"summary_normal": "Again."});
+    let again = over()
+        .event("session.started", again)
+        .state("idle", "calling_tool");
+    let again = again.call("call_3", harmless.clone());
+    let again = again.event("session.completed", json!({"summary_normal": "Over."}));
+    let found = judged(again.completed("call_3", "success"));
+    assert_eq!(
+        found,
+        [MISSING, MISSING, ("AAEP-A.1-1", 6), ("AAEP-A.8-3", 10)]
+    );
+}
+
+/// AAEP-EV-7: an event that comes again as it was is no second one, however its members are put in order; another one is.
+#[test]
+fn an_event_that_comes_again_is_the_same_in_all_it_says() {
+    let found = |changes: Value| {
+        let half = json!({"progress": {"percent": 50}});
+        let mut lines = Stream::new().event("progress.updated", half).ending();
+        let again = changed(lines[1].clone(), changes);
+        let text = lines[1]
+            .to_string()
+            .replacen('{', r#"{"verbosity":"normal","#, 1);
+        lines[1]["verbosity"] = json!("normal");
+        assert_ne!(text, lines[1].to_string());
+        let mut texts: Vec<_> = lines.iter().map(Value::to_string).collect();
+        let again = if again == lines[1] {
+            text
+        } else {
+            again.to_string()
+        };
+        texts.insert(2, again);
+        let report = lint_bytes(texts.join("\n").as_bytes());
+        let [violations, warnings] = [report.violations.len(), report.warnings.len()];
+        let all = report.violations.iter().chain(&report.warnings);
+        assert!(
+            all.clone()
+                .all(|it| (it.clause, it.line) == ("AAEP-EV-7", 3)),
+            "{report:?}"
+        );
+        (
+            violations,
+            warnings,
+            is_open(
+                &report,
+                "AAEP-EV-7",
+                "1 in all, first on line 3 the one of line 2",
+            ),
+        )
+    };
+    assert_eq!(found(json!({"verbosity": "normal"})), (0, 0, true));
+    assert_eq!(found(json!({"verbosity": "terse"})), (0, 1, false));
+    let other = json!({"verbosity": "normal", "timestamp": "2026-05-24T14:00:00.250Z"});
+    assert_eq!(found(other), (1, 0, false));
 }
