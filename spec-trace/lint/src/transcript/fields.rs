@@ -1,14 +1,15 @@
 //! The members of a JSON object, each as it is written: what may be any JSON is not read until it is asked for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::milliseconds;
+use crate::json;
 use crate::surrogates::readable;
 use crate::time::Written;
 
@@ -117,75 +118,14 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The first name that stands twice in an object of this text, at whatever depth, as far as it can be read.
+/// The first name that stands twice in an object of this text, at whatever depth, as far as it can be read; in quotes.
 pub fn twice(text: &str) -> Option<String> {
-    let mut first = None;
     let text = readable(text.as_bytes());
-    let mut reader = serde_json::Deserializer::from_slice(&text);
-    match Twice(&mut first).deserialize(&mut reader) {
-        // What cannot be read to its end is told elsewhere.
-        Ok(()) | Err(_) => first,
-    }
-}
-
-/// Looks for a name that stands twice.
-struct Twice<'a>(&'a mut Option<String>);
-
-impl<'de> DeserializeSeed<'de> for Twice<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Twice<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element_seed(Twice(self.0))?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let mut names = BTreeSet::new();
-        while let Some(name) = members.next_key::<String>()? {
-            if names.contains(&name) {
-                self.0.get_or_insert_with(|| name.clone());
-            }
-            names.insert(name);
-            members.next_value_seed(Twice(self.0))?;
-        }
-        Ok(())
-    }
+    let error = json::parse(str::from_utf8(&text).ok()?).err()?.to_string();
+    let (name, _) = error
+        .strip_prefix("the key ")?
+        .rsplit_once(" appears twice")?;
+    Some(name.to_owned())
 }
 
 /// The string that is written so.

@@ -347,7 +347,7 @@ struct Reading {
     state: State,
     /// The last line that was not judged, as nobody knows in which state it began.
     passed_over: Option<u64>,
-    /// The first line with a name in it twice, and how many more there are.
+    /// The first line with a name in it twice, that name in quotes, and how many more there are.
     twice: Option<(u64, String)>,
     more_twice: u64,
     /// What of the first greeting that has such a thing cannot be read: its line, what stands there, and whether that is all.
@@ -399,7 +399,7 @@ impl Reading {
             more => format!(" (and {more} more such lines)"),
         };
         Some(format!(
-            "the name {name:?} stands twice on line {line}{more}: which of the two counts does not show, and it was judged as if that were the last"
+            "the name {name} stands twice on line {line}{more}: which of the two counts does not show, and it was judged as if that were the last"
         ))
     }
 
