@@ -1439,6 +1439,15 @@ fn a_file_with_messages_elsewhere_is_told_and_what_to_do() {
         let advises_command = what.contains("first") || what.contains("sed");
         assert_eq!(why.contains("FILE"), advises_command, "{why}");
     }
+    let content = json!({"mimeType": "text/event-stream", "text": format!("data: {event}\ndata: {event}\n\n")});
+    let entry =
+        json!({"startedDateTime": "2026-05-24T14:22:20Z", "response": {"content": content}});
+    let archive = json!({"log": {"entries": [entry]}}).to_string();
+    let why = judged_as(archive.as_bytes(), &How::default()).expect_err("an archive");
+    assert!(
+        why.ends_with("the blank lines between them are missing"),
+        "{why}"
+    );
     // Among records it is one of them that is broken, and between events a blank line that is missing.
     let record = format!("{{\"message\":{event}}}");
     let found = judged(format!("{event}\n{record}\n").as_bytes());

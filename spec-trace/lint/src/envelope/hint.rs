@@ -32,8 +32,12 @@ impl NoMessage {
 
     /// What to say of a file that begins like this, and what was wrong with the first thing in it, on which line.
     pub fn of(start: &[u8], first_fault: Option<(u64, &str)>) -> Self {
-        if first_fault.is_some_and(|(_, fault)| fault == NO_BLANK_LINES) {
-            return Self(LINES_OF_DATA.to_owned());
+        if let Some((line, fault)) = first_fault.filter(|(_, fault)| *fault == NO_BLANK_LINES) {
+            return if is_archive(trimmed(start)) {
+                Self(format!("; first of all, on line {line}, {fault}"))
+            } else {
+                Self(LINES_OF_DATA.to_owned())
+            };
         }
         // What a mapping says of the file counts more than how the file looks.
         let pointer = first_fault
