@@ -448,6 +448,8 @@ impl ConfirmationMonitors {
             let used = self.announced.unasked(&call, &mut self.resolution, notes);
             accused.extend(used.and_then(|used| {
                 let confirmations = &self.confirmations;
+                let question = confirmations.get(used.question)?;
+                notes.ask_behind(call.line, Some(question.place.line));
                 self.authorisation
                     .take_back(&used, session, confirmations, notes)
             }));
