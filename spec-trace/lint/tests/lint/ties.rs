@@ -10,7 +10,10 @@ use super::several::{Stream, is_open};
 fn answered(says: &str, changes: Value, decision: &str) -> Stream {
     let mut question = json!({"action": says, "extra_context": null});
     let fields = question.as_object_mut().expect("an object");
-    fields.extend(changes.as_object().expect("an object").clone());
+    let Value::Object(changes) = changes else {
+        unreachable!("changes are objects")
+    };
+    fields.extend(changes);
     Stream::new()
         .state("idle", "awaiting_input")
         .asked("call_q", question)
