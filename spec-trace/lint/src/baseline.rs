@@ -10,7 +10,7 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::finding::Finding;
+use super::finding::{ASKED_BEHIND, Finding};
 use super::place::Place;
 use super::report::LintReport;
 
@@ -56,7 +56,8 @@ impl Known {
 pub fn fingerprint(finding: &Finding) -> String {
     let mut hash = Sha256::new();
     let session = finding.session.as_deref().unwrap_or_default();
-    let message = without_line_numbers(&finding.message);
+    let message = finding.message.split(ASKED_BEHIND).next();
+    let message = without_line_numbers(message.unwrap_or_default());
     let record = finding.place.as_ref().map(Place::kept);
     for part in [
         finding.clause.as_bytes(),

@@ -8,6 +8,10 @@ pub use super::place::{Excerpt, Here, Place};
 use super::rules::{Rule, Weight};
 use countersign_clauses as clause;
 
+/// What a report adds to the message of a call when its question comes behind it. It is told later than the finding, and tells it from no
+/// other.
+pub(crate) const ASKED_BEHIND: &str = "; the question came after it, on line ";
+
 /// How a call was tied to a confirmation. AAEP-EV-15 wants it said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum TiedBy {

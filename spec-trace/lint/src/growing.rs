@@ -69,7 +69,8 @@ impl Growing {
     }
 
     /// Takes the next bytes, cut anywhere, and yields what is found and final with the lines that end in them. A message may still be told
-    /// by the report with how many more of its clause there are, and a finding with what follows from it.
+    /// by the report with how many more of its clause there are, or where the question of a call came, and a finding with what follows from
+    /// it.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Finding> {
         let Some(feed) = memrchr(b'\n', bytes) else {
             self.keep(bytes);

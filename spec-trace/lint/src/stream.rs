@@ -4,7 +4,6 @@
 //! monitors that care are run twice, once for each way to take the record, until the first reply comes.
 
 use std::collections::BTreeSet;
-use std::mem;
 
 use super::finding::Finding;
 use super::memory::Memory;
@@ -287,7 +286,7 @@ impl Linter {
             let Shared {
                 notes, unfinished, ..
             } = &mut self.shared;
-            unfinished.ended(event, mem::take(&mut open.tools), notes);
+            unfinished.ended(event, &open.tools, notes);
         }
         let over = matches!(event.kind, EventKind::Ended(_)) && !open.recorded.is_undecided();
         if let Some(token) = forgotten {
@@ -406,7 +405,7 @@ impl Linter {
             return None;
         };
         let over = Session::Over(open.lifecycle);
-        let Session::Kept(open) = mem::replace(session, over) else {
+        let Session::Kept(open) = std::mem::replace(session, over) else {
             return None;
         };
         self.kept -= 1;
@@ -568,7 +567,7 @@ impl Linter {
         };
         let mut findings = chosen.take_findings();
         let withheld = chosen.take_withheld();
-        let tied = mem::take(&mut chosen.tied);
+        let tied = std::mem::take(&mut chosen.tied);
         findings.extend(self.shared.notes.take_findings());
         let withheld: Vec<_> = withheld.chain(self.shared.notes.take_withheld()).collect();
         findings.sort_by_key(|finding| finding.line);

@@ -315,6 +315,7 @@ impl Announced {
                     continue;
                 }
                 resolution.tie(early.line, None);
+                notes.ask_behind(early.line, None);
                 let reason = format!(
                     "the question about {} may be about the call on line {} or about that on line {line}: which of them its answer was for does not show",
                     action.name(),
@@ -394,6 +395,7 @@ impl Announced {
                 resolution.announced(early.line, &early.action);
             }
             resolution.tie(early.line, is_tied.then_some(number));
+            notes.ask_behind(early.line, is_tied.then_some(event.place.line));
             if !is_tied {
                 several |= is_shared;
                 unclear.push(format!("line {}", early.line));

@@ -716,9 +716,14 @@ impl Authorisation {
             notes.withhold(rule.clause, reason);
             return Some(accused(false));
         }
+        let before = match line - 1 {
+            0 => String::new(),
+            last => {
+                format!("up to line {last} the calls of this session fit a conforming run, and ")
+            }
+        };
         let message = format!(
-            "{message}; up to line {} the calls of this session fit a conforming run, and what it could have gone on with is {}",
-            line - 1,
+            "{message}; {before}what it could have gone on with is {}",
             allowed_instead(&candidates, confirmations)
         );
         let mut finding = Finding::new(rule, &run.place, Some(session), message);

@@ -50,14 +50,17 @@ pub mod wording;
 
 use std::collections::BTreeMap;
 
-use super::finding::{Finding, TiedBy};
+use super::finding::{ASKED_BEHIND, Finding, TiedBy};
 use super::memory::Memory;
 use super::report::NotJudged;
+use super::rules::IRREVERSIBLE_UNASKED;
 use extension::Extension;
 use sequence::{Gap, Shown};
 
 /// Findings of one clause that are kept for a session; the others are counted.
 const KEPT_PER_SESSION: u64 = 10;
+
+const UNASKED: &str = IRREVERSIBLE_UNASKED.clause;
 
 /// Findings of one clause that are kept for a stream.
 const KEPT_PER_CLAUSE: u64 = 1_000;
@@ -76,6 +79,8 @@ pub struct Notes {
     findings: Vec<Finding>,
     /// What cannot be judged although it looks like a fault.
     withheld: Vec<(Option<Held>, NotJudged)>,
+    /// The lines of calls that nobody had been asked about, with those of the questions that came behind them.
+    asked_behind: BTreeMap<u64, u64>,
     /// Calls that a confirmation explains, by how the two were tied.
     pub tied: BTreeMap<TiedBy, u64>,
     /// The last line that could not be read, of those that are listed, and the clause that this breaks.
@@ -179,6 +184,20 @@ impl Notes {
         }
     }
 
+    /// Takes note of the line of the question that came behind a call which is told, or that it is not known any more.
+    pub fn ask_behind(&mut self, call: u64, question: Option<u64>) {
+        let is_told = |it: &Finding| it.line == call && it.clause == UNASKED;
+        match question {
+            Some(question) if self.findings.iter().rev().any(is_told) => {
+                self.asked_behind.insert(call, question);
+            }
+            Some(_) => {}
+            None => {
+                self.asked_behind.remove(&call);
+            }
+        }
+    }
+
     /// Takes back what was left open, for what it says.
     pub fn unsay(&mut self, reason: &str) {
         self.withheld.retain(|(_, it)| it.reason != reason);
@@ -236,6 +255,7 @@ impl Notes {
         let Self {
             // What was said already.
             findings: _,
+            asked_behind: _,
             tied: _,
             counts: _,
             totals: _,
@@ -278,6 +298,10 @@ impl Notes {
         let mut kept: BTreeMap<(&'static str, Option<String>), u64> = BTreeMap::new();
         let mut last_of_clause: BTreeMap<&'static str, usize> = BTreeMap::new();
         for (index, finding) in findings.iter_mut().enumerate() {
+            let behind = self.asked_behind.get(&finding.line);
+            if let Some(question) = behind.filter(|_| finding.clause == UNASKED) {
+                finding.message = format!("{}{ASKED_BEHIND}{question}", finding.message);
+            }
             let session = (finding.clause, finding.session.clone());
             let all = self.counts.get(&session).copied().unwrap_or_default();
             let so_far = kept.entry(session).or_default();

@@ -464,7 +464,7 @@ impl Resolution {
         let early = early.filter(|call| accepted && call.came_too_early(question));
         if let Some(call) = early {
             message = format!(
-                "{message}; the call on line {} came before that: if it was of this action, it was made too early",
+                "{message}; if the call on line {} was of this action, or one before the question, it was made too early",
                 call.line
             );
         }

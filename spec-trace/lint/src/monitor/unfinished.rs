@@ -48,7 +48,7 @@ impl Unfinished {
     }
 
     /// Takes in the end of a session that completed, with its calls.
-    pub fn ended(&mut self, end: &Event, tools: Tools, notes: &mut Notes) {
+    pub fn ended(&mut self, end: &Event, tools: &Tools, notes: &mut Notes) {
         let missing = tools.missing(end).into_iter();
         let missing = missing.filter_map(|(line, it)| Some((line, notes.weigh(it)?)));
         let missing: Vec<_> = missing.collect();
@@ -58,7 +58,7 @@ impl Unfinished {
         self.sessions.push_back(Waiting {
             session: end.session.to_owned(),
             ended: end.sent,
-            tools,
+            tools: tools.clone(),
             missing,
         });
         if self.sessions.len() > KEPT {

@@ -98,17 +98,17 @@ impl Action {
                 .is_some_and(|it| holds(&question.action, it))
         };
         let apart = if self.tool == other.tool {
-            self.is_told_from(other.pieces(), question)
-                && other.is_told_from(self.pieces(), question)
+            self.is_told_from(&other.pieces(), question)
+                && other.is_told_from(&self.pieces(), question)
         } else {
-            let others = named(other) || other.is_told_from(Vec::new(), question);
-            named(self) && self.is_told_from(Vec::new(), question) && others
+            let others = named(other) || other.is_told_from(&[], question);
+            named(self) && self.is_told_from(&[], question) && others
         };
         apart && self.irreversible == question.irreversible
     }
 
     /// Whether it has arguments that are not among these, and the question says all of them.
-    fn is_told_from(&self, others: Vec<&str>, question: &Wording) -> bool {
+    fn is_told_from(&self, others: &[&str], question: &Wording) -> bool {
         let mut own = self.pieces();
         own.retain(|it| !others.contains(it));
         !own.is_empty() && own.into_iter().all(|it| question.says(it))

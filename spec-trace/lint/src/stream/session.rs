@@ -448,6 +448,8 @@ impl ConfirmationMonitors {
             let used = self.announced.unasked(&call, &mut self.resolution, notes);
             accused.extend(used.and_then(|used| {
                 let confirmations = &self.confirmations;
+                let question = confirmations.get(used.question)?;
+                notes.ask_behind(call.line, Some(question.place.line));
                 self.authorisation
                     .take_back(&used, session, confirmations, notes)
             }));
@@ -554,6 +556,8 @@ pub(super) struct Owed {
     pub(super) calls: Vec<u64>,
     /// Of which nothing was heard.
     pub(super) questions: Vec<u64>,
+    /// Those of them behind whose timeout an event came, and when that ended.
+    pub(super) ran_out: Vec<String>,
     /// Of which what was heard may be the outcome.
     pub(super) uncertain: Vec<u64>,
     pub(super) undecided: Vec<u64>,
@@ -572,6 +576,17 @@ impl Owed {
             let silent = monitors.confirmations.is_untouched(number) && it.answered.is_none();
             (it.place.line, silent)
         });
+        let recorded = &open.recorded.confirmations;
+        let ran_out = recorded.that_ran_out().filter_map(|number| {
+            let question = recorded.get(number).filter(|it| it.answered.is_none())?;
+            let has_more = recorded.extension(question).is_some();
+            let is_told = open.recorded.timeouts.told(number).is_some();
+            let ended = question.deadline.filter(|_| !has_more && !is_told)?;
+            Some(format!("line {} ({ended})", question.place.line))
+        });
+        if open.unseen.is_none() {
+            self.ran_out.extend(ran_out);
+        }
         let clarifications = open.clarifications.all().filter(|it| !it.status.is_over());
         let clarifying = clarifications.map(|it| (it.place.line, !it.followed));
         for (line, silent) in pending.chain(clarifying) {
@@ -611,6 +626,11 @@ impl Owed {
                 "AAEP-A.7.6-1",
                 "no outcome came for the question on",
                 lines(self.questions),
+            ),
+            (
+                "AAEP-6.4-1",
+                "events came behind its timeout, and none shows that its default was applied, for the question on",
+                self.ran_out,
             ),
             (
                 "AAEP-A.7.6-1",

@@ -244,3 +244,30 @@ fn an_output_that_ends_with_a_session_that_is_broken_off_is_left_open() {
         assert!(open.all(|it| it.clause != "AAEP-A.6-1" || !it.owed));
     }
 }
+
+/// AAEP-6.4-1: where the input ends behind the timeout of a question of which nothing came, that is said with its end.
+#[test]
+fn a_timeout_that_is_over_when_the_input_ends_is_named() {
+    let told = |seconds: i64, goes_on: bool| {
+        let stream = Stream::new()
+            .state("idle", "awaiting_input")
+            .answered("call_x", "reject")
+            .asked("call_1", json!({"timeout_seconds": 3}))
+            .wait(seconds);
+        let half = json!({"progress": {"percent": 50}});
+        let stream = if goes_on {
+            stream.event("progress.updated", half)
+        } else {
+            stream.state("awaiting_input", "thinking")
+        };
+        stream.told()
+    };
+    let ended = "for the question on line 4 (2026-05-24T14:00:03";
+    assert!(
+        is_open(&told(10, true), "AAEP-6.4-1", ended),
+        "{:?}",
+        told(10, true)
+    );
+    assert!(!is_open(&told(1, true), "AAEP-6.4-1", ""));
+    assert!(!is_open(&told(10, false), "AAEP-6.4-1", ""));
+}

@@ -1478,3 +1478,41 @@ fn an_event_that_comes_again_is_the_same_in_all_it_says() {
     let other = json!({"verbosity": "normal", "timestamp": "2026-05-24T14:00:00.250Z"});
     assert_eq!(found(other), (1, 0, false));
 }
+
+/// AAEP-A.8-4: where the question comes behind its call, the report says on which line; where none does, or one that fits several calls,
+/// it does not.
+#[test]
+fn a_call_that_nobody_had_been_asked_about_is_told_with_the_question_behind_it() {
+    let message = |stream: Stream| {
+        let report = stream.answered("call_x", "reject").ends();
+        let found = report.violations.iter().find(|it| it.clause == EARLY.0);
+        found.expect("it is told").message.clone()
+    };
+    let behind = "; the question came after it, on line 5";
+    assert!(message(early()).ends_with(behind));
+    let by_words = || {
+        let question = json!({"extra_context": null, "action": "Call send_email"});
+        Stream::new()
+            .state("idle", "calling_tool")
+            .call("call_1", json!({}))
+            .state("calling_tool", "awaiting_input")
+            .asked("call_1", question)
+    };
+    assert!(message(by_words()).ends_with(behind));
+    let another = by_words().call("call_2", json!({}));
+    for stream in [
+        Stream::new().call("call_1", json!({})),
+        Stream::new()
+            .call("call_1", json!({}))
+            .asked("call_2", json!({})),
+        another,
+    ] {
+        assert!(!message(stream).contains("came after it"));
+    }
+    // A stream that begins with the call fits nothing before it.
+    let mut lines = early().answered("call_x", "reject").ending();
+    lines.drain(..2);
+    let report = judged(&lines);
+    assert!(is_open(&report, EARLY.0, "what it could have gone on with"));
+    assert!(!is_open(&report, EARLY.0, "line 0"), "{report:?}");
+}

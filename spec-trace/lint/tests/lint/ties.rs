@@ -10,7 +10,10 @@ use super::several::{Stream, is_open};
 fn answered(says: &str, changes: Value, decision: &str) -> Stream {
     let mut question = json!({"action": says, "extra_context": null});
     let fields = question.as_object_mut().expect("an object");
-    fields.extend(changes.as_object().expect("an object").clone());
+    let Value::Object(changes) = changes else {
+        unreachable!("changes are objects")
+    };
+    fields.extend(changes);
     Stream::new()
         .state("idle", "awaiting_input")
         .asked("call_q", question)
@@ -175,4 +178,28 @@ fn a_rejected_question_that_only_its_place_ties_proves_that_a_call_was_not_accep
             "{says}: {call:?}"
         );
     }
+}
+
+/// AAEP-A.4-3, AAEP-6.1-1: of which action a call was that stands between a question and its answer does not show.
+#[test]
+fn what_came_of_an_acceptance_may_have_come_before_its_question() {
+    let harmless = json!({"risk_level": "high", "irreversible": false, "tool": "archive"});
+    let says = |says: &str| json!({"action": says, "extra_context": null, "irreversible": false});
+    let known = || json!({"sender": "known"});
+    let report = Stream::new()
+        .state("idle", "calling_tool")
+        .call("call_1", harmless.clone())
+        .asked("call_q", says("Put the old one away"))
+        .call("call_2", harmless)
+        .asked("call_r", says("Throw it out"))
+        .reply("call_q", "accept", json!({}), known())
+        .reply("call_r", "accept", json!({}), known())
+        .ends();
+    let found = report
+        .violations
+        .iter()
+        .find(|it| it.clause == "AAEP-A.4-3");
+    let message = &found.expect("it is told").message;
+    let told = "; if the call on line 5 was of this action, or one before the question, it was made too early";
+    assert!(message.ends_with(told), "{message}");
 }
