@@ -72,6 +72,51 @@ fn counterexample(folder: &TempDir) -> String {
     path
 }
 
+/// The head of a recording is no message: what it says stands in the caption, and the steps begin behind it.
+#[test]
+fn the_head_of_a_recording_is_said_and_not_drawn() {
+    let folder = folder();
+    let stream = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let bare: Value =
+        serde_json::from_str(&printed(&["show", REJECTED, "--format", "json"])).expect("JSON");
+    let head = r#"{"type":"countersign.recording","replies":"all","prompt":"a secret"}"#;
+    let name = file(&folder, "headed.jsonl", format!("{head}\n{stream}"));
+    let run: Value =
+        serde_json::from_str(&printed(&["show", &name, "--format", "json"])).expect("JSON");
+    assert_eq!(run["participants"], bare["participants"]);
+    assert_eq!(run["steps"].as_array().map(Vec::len), Some(10));
+    assert_eq!(run["steps"][0]["line"], 2);
+    assert!(bare.get("head").is_none(), "{bare}");
+    let said = "recording: all replies are recorded, prompt “a secret”";
+    assert_eq!(run["head"], said);
+    for format in ["text", "html", "svg", "mermaid"] {
+        let drawn = printed(&["show", &name, "--format", format]);
+        assert!(drawn.contains(said), "{format}: {drawn}");
+        assert!(
+            !drawn.contains("countersign.recording"),
+            "{format}: {drawn}"
+        );
+    }
+    let redacted = printed(&["show", &name, "--redact"]);
+    assert!(
+        redacted.contains("\nrecording: all replies are recorded\n"),
+        "{redacted}"
+    );
+    let session = printed(&["show", &name, "--session", "sess_a1"]);
+    assert!(session.contains(said), "{session}");
+    // One that says nothing is a line with a fault, and nobody sent it.
+    let wrong = head.replace("all", "some");
+    let name = file(&folder, "wrong.jsonl", format!("{wrong}\n{stream}"));
+    let text = printed(&["show", &name]);
+    assert!(
+        text.contains("✗   1 ") && text.contains("unknown") && !text.contains("producer"),
+        "{text}"
+    );
+    let name = file(&folder, "empty.jsonl", head);
+    let refused = countersign(&["show", &name]).assert().code(2);
+    refused.stderr(contains("no message"));
+}
+
 // What each format looks like.
 
 #[test]

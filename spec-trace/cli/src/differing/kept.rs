@@ -92,6 +92,7 @@ fn drawn(protocol: &str, shows: &str) -> Run {
     Run {
         kind: Kind::Kept,
         title: printable(&format!("{protocol}, as an implementation is driven")),
+        head: String::new(),
         verdict: printable(shows),
         participants: vec!["driver".to_owned(), "implementation".to_owned()],
         tracks: Vec::new(),

@@ -7,6 +7,9 @@ use countersign_lint::record;
 /// The types of what a subscriber sends.
 pub const REPLIES: [&str; 2] = ["confirmation.reply", "clarification.reply"];
 
+/// The type of the head of a recording.
+pub const HEAD: &str = "countersign.recording";
+
 /// Where an event points in a drawing. On the wire all events go to the subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -65,6 +68,19 @@ pub fn in_words(message: &Value) -> String {
         "" => "a line that is no record".to_owned(),
         other => other.to_owned(),
     }
+}
+
+/// What the head of a recording says; nothing where it says nothing.
+pub fn head(message: &Value) -> Option<String> {
+    let text = |name: &str| message.get(name).and_then(Value::as_str);
+    let all = text("replies").filter(|it| *it == "all");
+    let said = [
+        all.map(|_| "all replies are recorded".to_owned()),
+        text("script").map(|script| format!("script {script}")),
+        text("prompt").map(|prompt| format!("prompt “{prompt}”")),
+    ];
+    let said: Vec<_> = said.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| format!("recording: {}", said.join(", ")))
 }
 
 /// A question for confirmation, with what decides how it ends.

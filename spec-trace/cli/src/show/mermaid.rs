@@ -20,11 +20,7 @@ pub fn render(run: &Run) -> String {
     let mut text = "sequenceDiagram\n".to_owned();
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "    accTitle: {}", escaped(&run.title));
-    let _ = writeln!(
-        text,
-        "    accDescr: {}",
-        escaped(&format!("{}: {}", run.kind.name(), run.verdict))
-    );
+    let _ = writeln!(text, "    accDescr: {}", escaped(&run.description()));
     for (index, name) in run.participants.iter().enumerate() {
         let _ = writeln!(
             text,

@@ -35,7 +35,7 @@ pub fn render(run: &Run) -> String {
         })
         .collect();
     let (width, height) = (sheet.width(), top + MARGIN);
-    let description = format!("{}: {}", run.kind.name(), run.verdict);
+    let description = run.description();
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" class="countersign-picture" role="img"
             aria-labelledby="countersign-title countersign-description"

@@ -32,7 +32,10 @@ pub fn render_within(run: &Run, width: usize) -> String {
     let title = shortened(&run.title, width);
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{title}");
-    for line in folded(&run.verdict, width, 3) {
+    for line in [&run.head, &run.verdict]
+        .into_iter()
+        .flat_map(|said| folded(said, width, 3))
+    {
         let _ = writeln!(text, "{line}");
     }
     text.push('\n');
