@@ -348,6 +348,48 @@ fn a_finding_is_drawn_by_its_id_and_needs_no_file() {
     }
 }
 
+/// The runs that tests of the reference have kept are drawn, each with what its host had chosen, and can be replayed.
+#[test]
+fn every_run_that_a_test_has_kept_is_drawn_and_replayed() {
+    let mut drawn = 0;
+    for protocol in ["aaep", "mcp-aql", "pending-action"] {
+        for entry in fs::read_dir(traces().join("kept").join(protocol)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let bytes = fs::read(&path).expect("a file");
+            let kept: Value = serde_json::from_slice(&bytes).expect("JSON");
+            let name = path.display().to_string();
+            let run = &load(&bytes, &name)[0];
+            assert!(!run.steps.is_empty(), "{name}");
+            assert!(!run.verdict.is_empty(), "{name}");
+            assert!(run.remarks[1].contains("host had chosen"), "{name}");
+            if drawn % 10 == 0 {
+                countersign(&["replay", &name]).assert().success();
+            }
+            assert_eq!(kept["protocol"], protocol);
+            drawn += 1;
+        }
+    }
+    assert!(drawn >= 52, "{drawn}");
+    // What was chosen changes the answers: at its very instant the action is still good.
+    let name = "kept/pending-action/PA-1_question-shows-its-id.json";
+    let after = fs::read_to_string(traces().join(name)).expect("a run");
+    let at = after.replace("\"after\"", "\"at\"");
+    assert_ne!(
+        load(after.as_bytes(), name)[0].remarks,
+        load(at.as_bytes(), name)[0].remarks
+    );
+    let folder = folder();
+    let late = fs::read_to_string(traces().join("kept/aaep/AAEP-EV-13_call-ids-mod-3.json"));
+    let late = late
+        .expect("a run")
+        .replace("\"late\": false", "\"late\": true");
+    let name = file(&folder, "late.json", late);
+    for command in ["show", "replay"] {
+        let refused = countersign(&[command, &name]).assert().code(2);
+        refused.stderr(contains("end of the calendar"));
+    }
+}
+
 // What a file is taken for.
 
 #[test]
