@@ -390,6 +390,57 @@ fn every_run_that_a_test_has_kept_is_drawn_and_replayed() {
     }
 }
 
+/// What a person is asked can be read on a terminal of any width: a long token stands behind it and is cut within, no line is wider
+/// than the terminal, and a wide one is used.
+#[test]
+fn a_terminal_of_any_width_shows_what_is_asked() {
+    let folder = folder();
+    let token = format!("rpl_{}", "0123456789abcdef".repeat(2));
+    let stream = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let stream = stream.replace("rpl_q1", &token);
+    let name = file(&folder, "tokens.jsonl", &stream);
+    for (columns, most) in [(60, 60), (80, 80), (100, 100), (200, 160)] {
+        let output = countersign(&["show", &name])
+            .env("COLUMNS", columns.to_string())
+            .output()
+            .expect("it runs");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let widest = text.lines().map(words::width).max().expect("lines");
+        assert!(widest <= most && widest > most - 20, "{widest}\n{text}");
+        let flat = text.replace('│', " ");
+        let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
+        let asked =
+            "asks (default reject, 60 s, high risk, irreversible): “Send the email” as rpl_01234";
+        assert!(flat.contains(asked), "{columns}\n{text}");
+        let answered = text.lines().find(|it| it.contains(" 5  ")).expect("line 5");
+        assert!(answered.contains("reject"), "{text}");
+        assert!(flat.contains("89abcdef: pending → rejected"), "{text}");
+    }
+}
+
+/// Two producers whose names begin alike have heads that differ, whatever is cut.
+#[test]
+fn producers_with_the_same_long_beginning_are_told_apart() {
+    let folder = folder();
+    let stream = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let of = |which: &str| {
+        let name = format!("internationalisation-of-payments-and-of-all-other-agents-{which}");
+        let stream = stream.replace("agent-1", &name);
+        stream
+            .replace("sess_a1", which)
+            .replace("rpl_q1", &format!("rpl_{which}"))
+    };
+    let name = file(&folder, "two.jsonl", of("eu") + &of("us"));
+    for format in ["text", "mermaid", "svg"] {
+        let drawn = printed(&["show", &name, "--format", format]);
+        let cut = drawn.contains('…') || drawn.contains("#8230;");
+        assert!(
+            cut && drawn.contains("nts-eu") && drawn.contains("nts-us"),
+            "{format}: {drawn}"
+        );
+    }
+}
+
 // What a file is taken for.
 
 #[test]

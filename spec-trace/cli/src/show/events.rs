@@ -60,7 +60,9 @@ pub fn in_words(message: &Value) -> String {
         "output.streaming" if is_true(message, "complete") => "says no more".to_owned(),
         "output.streaming" => format!("says{}", quoted("chunk")),
         "awaiting.confirmation" => question(message),
-        "awaiting.clarification" => format!("asks {}{}", text("reply_token"), quoted("question")),
+        "awaiting.clarification" => {
+            format!("asks{} as {}", quoted("question"), text("reply_token"))
+        }
         "handoff.requested" => "asks for a handoff".to_owned(),
         "confirmation.reply" => format!("{} {}", text("decision"), text("reply_token")),
         "clarification.reply" => format!("clarifies {}{}", text("reply_token"), quoted("response")),
@@ -83,14 +85,10 @@ pub fn head(message: &Value) -> Option<String> {
     (!said.is_empty()).then(|| format!("recording: {}", said.join(", ")))
 }
 
-/// A question for confirmation, with what decides how it ends.
+/// A question for confirmation, with what decides how it ends. The token comes last: it is long, and says nothing.
 fn question(message: &Value) -> String {
     let text = |name: &str| message.get(name).and_then(Value::as_str);
     let mut terms = Vec::new();
-    if is_true(message, "irreversible") {
-        terms.push("irreversible".to_owned());
-    }
-    terms.extend(text("risk_level").map(|risk| format!("{risk} risk")));
     terms.extend(text("default_decision").map(|default| format!("default {default}")));
     terms.extend(
         message
@@ -98,13 +96,18 @@ fn question(message: &Value) -> String {
             .and_then(Value::as_f64)
             .map(|seconds| format!("{seconds} s")),
     );
-    let token = text("reply_token").unwrap_or("without a token");
+    terms.extend(text("risk_level").map(|risk| format!("{risk} risk")));
+    if is_true(message, "irreversible") {
+        terms.push("irreversible".to_owned());
+    }
+    let token = text("reply_token");
+    let token = token.map_or("without a token".to_owned(), |token| format!("as {token}"));
     let terms = match terms.join(", ") {
         none if none.is_empty() => none,
         terms => format!(" ({terms})"),
     };
     let action = text("action").map_or(String::new(), |action| format!(": “{action}”"));
-    format!("asks {token}{terms}{action}")
+    format!("asks{terms}{action} {token}")
 }
 
 /// What the transport answered.

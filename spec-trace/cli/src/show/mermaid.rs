@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::run::{Run, Step};
-use super::words::{folded, shortened};
+use super::words::{folded, shortened_within};
 
 /// A text of a message or note, in columns and in lines.
 const COLUMNS: usize = 56;
@@ -25,7 +25,7 @@ pub fn render(run: &Run) -> String {
         let _ = writeln!(
             text,
             "    participant p{index} as {}",
-            escaped(&shortened(name, COLUMNS))
+            escaped(&shortened_within(name, COLUMNS))
         );
     }
     for (index, step) in run.steps.iter().enumerate() {

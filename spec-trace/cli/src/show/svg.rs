@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::run::{Run, Step, Weight};
-use super::words::{folded, shortened};
+use super::words::{folded, shortened, shortened_within};
 
 /// All lengths are in pixels; texts are 13 pixels high, of which a column takes about [`COLUMN`].
 const COLUMN: usize = 7;
@@ -91,7 +91,7 @@ impl Sheet {
         let x = self.centre(lane);
         html! {
             line class="lifeline" x1=(x) y1=(HEAD - 8) x2=(x) y2=(bottom) {}
-            text class="name" x=(x) y=(HEAD - 16) text-anchor="middle" { (shortened(name, self.lane / COLUMN - 1)) }
+            text class="name" x=(x) y=(HEAD - 16) text-anchor="middle" { (shortened_within(name, self.lane / COLUMN - 1)) }
         }
     }
 }
