@@ -441,6 +441,28 @@ fn producers_with_the_same_long_beginning_are_told_apart() {
     }
 }
 
+/// An output that is the last says what it says; on the page nothing is cut without a sign, and the heads of lanes stay in view.
+#[test]
+fn an_output_that_is_the_last_is_drawn_with_its_text_and_the_page_cuts_nothing_silently() {
+    let folder = folder();
+    let output = |complete: bool, chunk: &str| {
+        let record = json!({ "type": "aaep:agent.output.streaming", "session_id": "s", "chunk": chunk, "complete": complete });
+        format!("{record}\n")
+    };
+    let stream = output(false, "One.") + &output(true, "Two.") + &output(true, "");
+    let name = file(&folder, "outputs.jsonl", stream);
+    let run = printed(&["show", &name, "--format", "json"]);
+    let texts: Vec<_> = steps(&run).iter().map(|it| it["text"].clone()).collect();
+    assert_eq!(
+        texts,
+        ["says: “One.”", "says: “Two.”, and no more", "says no more"]
+    );
+    let page = printed(&["show", &name, "--format", "html"]);
+    assert!(page.contains(".run .badge{white-space:normal}"));
+    assert!(page.contains("-webkit-line-clamp:3;line-height:1.3}"));
+    assert!(page.contains("{.run thead{top:calc(var(--panel,0px) + .5rem)}}"));
+}
+
 // What a file is taken for.
 
 #[test]

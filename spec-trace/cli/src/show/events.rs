@@ -57,7 +57,10 @@ pub fn in_words(message: &Value) -> String {
         }
         "tool.invoked" => format!("calls {}", text("tool")),
         "tool.completed" => format!("{} is done: {}", text("tool"), text("status")),
-        "output.streaming" if is_true(message, "complete") => "says no more".to_owned(),
+        "output.streaming" if is_true(message, "complete") => match quoted("chunk") {
+            none if none.is_empty() => "says no more".to_owned(),
+            last => format!("says{last}, and no more"),
+        },
         "output.streaming" => format!("says{}", quoted("chunk")),
         "awaiting.confirmation" => question(message),
         "awaiting.clarification" => {
