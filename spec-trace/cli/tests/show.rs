@@ -72,6 +72,51 @@ fn counterexample(folder: &TempDir) -> String {
     path
 }
 
+/// The head of a recording is no message: what it says stands in the caption, and the steps begin behind it.
+#[test]
+fn the_head_of_a_recording_is_said_and_not_drawn() {
+    let folder = folder();
+    let stream = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let bare: Value =
+        serde_json::from_str(&printed(&["show", REJECTED, "--format", "json"])).expect("JSON");
+    let head = r#"{"type":"countersign.recording","replies":"all","prompt":"a secret"}"#;
+    let name = file(&folder, "headed.jsonl", format!("{head}\n{stream}"));
+    let run: Value =
+        serde_json::from_str(&printed(&["show", &name, "--format", "json"])).expect("JSON");
+    assert_eq!(run["participants"], bare["participants"]);
+    assert_eq!(run["steps"].as_array().map(Vec::len), Some(10));
+    assert_eq!(run["steps"][0]["line"], 2);
+    assert!(bare.get("head").is_none(), "{bare}");
+    let said = "recording: all replies are recorded, prompt “a secret”";
+    assert_eq!(run["head"], said);
+    for format in ["text", "html", "svg", "mermaid"] {
+        let drawn = printed(&["show", &name, "--format", format]);
+        assert!(drawn.contains(said), "{format}: {drawn}");
+        assert!(
+            !drawn.contains("countersign.recording"),
+            "{format}: {drawn}"
+        );
+    }
+    let redacted = printed(&["show", &name, "--redact"]);
+    assert!(
+        redacted.contains("\nrecording: all replies are recorded\n"),
+        "{redacted}"
+    );
+    let session = printed(&["show", &name, "--session", "sess_a1"]);
+    assert!(session.contains(said), "{session}");
+    // One that says nothing is a line with a fault, and nobody sent it.
+    let wrong = head.replace("all", "some");
+    let name = file(&folder, "wrong.jsonl", format!("{wrong}\n{stream}"));
+    let text = printed(&["show", &name]);
+    assert!(
+        text.contains("✗   1 ") && text.contains("unknown") && !text.contains("producer"),
+        "{text}"
+    );
+    let name = file(&folder, "empty.jsonl", head);
+    let refused = countersign(&["show", &name]).assert().code(2);
+    refused.stderr(contains("no message"));
+}
+
 // What each format looks like.
 
 #[test]
@@ -301,6 +346,121 @@ fn a_finding_is_drawn_by_its_id_and_needs_no_file() {
         let refused = countersign(arguments).assert().code(2);
         refused.stdout("").stderr(contains(complaint));
     }
+}
+
+/// The runs that tests of the reference have kept are drawn, each with what its host had chosen, and can be replayed.
+#[test]
+fn every_run_that_a_test_has_kept_is_drawn_and_replayed() {
+    let mut drawn = 0;
+    for protocol in ["aaep", "mcp-aql", "pending-action"] {
+        for entry in fs::read_dir(traces().join("kept").join(protocol)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let bytes = fs::read(&path).expect("a file");
+            let kept: Value = serde_json::from_slice(&bytes).expect("JSON");
+            let name = path.display().to_string();
+            let run = &load(&bytes, &name)[0];
+            assert!(!run.steps.is_empty(), "{name}");
+            assert!(!run.verdict.is_empty(), "{name}");
+            assert!(run.remarks[1].contains("host had chosen"), "{name}");
+            if drawn % 10 == 0 {
+                countersign(&["replay", &name]).assert().success();
+            }
+            assert_eq!(kept["protocol"], protocol);
+            drawn += 1;
+        }
+    }
+    assert!(drawn >= 52, "{drawn}");
+    // What was chosen changes the answers: at its very instant the action is still good.
+    let name = "kept/pending-action/PA-1_question-shows-its-id.json";
+    let after = fs::read_to_string(traces().join(name)).expect("a run");
+    let at = after.replace("\"after\"", "\"at\"");
+    assert_ne!(
+        load(after.as_bytes(), name)[0].remarks,
+        load(at.as_bytes(), name)[0].remarks
+    );
+    let folder = folder();
+    let late = fs::read_to_string(traces().join("kept/aaep/AAEP-EV-13_call-ids-mod-3.json"));
+    let late = late
+        .expect("a run")
+        .replace("\"late\": false", "\"late\": true");
+    let name = file(&folder, "late.json", late);
+    for command in ["show", "replay"] {
+        let refused = countersign(&[command, &name]).assert().code(2);
+        refused.stderr(contains("end of the calendar"));
+    }
+}
+
+/// What a person is asked can be read on a terminal of any width: a long token stands behind it and is cut within, no line is wider
+/// than the terminal, and a wide one is used.
+#[test]
+fn a_terminal_of_any_width_shows_what_is_asked() {
+    let folder = folder();
+    let token = format!("rpl_{}", "0123456789abcdef".repeat(2));
+    let stream = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let stream = stream.replace("rpl_q1", &token);
+    let name = file(&folder, "tokens.jsonl", &stream);
+    for (columns, most) in [(60, 60), (80, 80), (100, 100), (200, 160)] {
+        let output = countersign(&["show", &name])
+            .env("COLUMNS", columns.to_string())
+            .output()
+            .expect("it runs");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let widest = text.lines().map(words::width).max().expect("lines");
+        assert!(widest <= most && widest > most - 20, "{widest}\n{text}");
+        let flat = text.replace('│', " ");
+        let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
+        let asked =
+            "asks (default reject, 60 s, high risk, irreversible): “Send the email” as rpl_01234";
+        assert!(flat.contains(asked), "{columns}\n{text}");
+        let answered = text.lines().find(|it| it.contains(" 5  ")).expect("line 5");
+        assert!(answered.contains("reject"), "{text}");
+        assert!(flat.contains("89abcdef: pending → rejected"), "{text}");
+    }
+}
+
+/// Two producers whose names begin alike have heads that differ, whatever is cut.
+#[test]
+fn producers_with_the_same_long_beginning_are_told_apart() {
+    let folder = folder();
+    let stream = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let of = |which: &str| {
+        let name = format!("internationalisation-of-payments-and-of-all-other-agents-{which}");
+        let stream = stream.replace("agent-1", &name);
+        stream
+            .replace("sess_a1", which)
+            .replace("rpl_q1", &format!("rpl_{which}"))
+    };
+    let name = file(&folder, "two.jsonl", of("eu") + &of("us"));
+    for format in ["text", "mermaid", "svg"] {
+        let drawn = printed(&["show", &name, "--format", format]);
+        let cut = drawn.contains('…') || drawn.contains("#8230;");
+        assert!(
+            cut && drawn.contains("nts-eu") && drawn.contains("nts-us"),
+            "{format}: {drawn}"
+        );
+    }
+}
+
+/// An output that is the last says what it says; on the page nothing is cut without a sign, and the heads of lanes stay in view.
+#[test]
+fn an_output_that_is_the_last_is_drawn_with_its_text_and_the_page_cuts_nothing_silently() {
+    let folder = folder();
+    let output = |complete: bool, chunk: &str| {
+        let record = json!({ "type": "aaep:agent.output.streaming", "session_id": "s", "chunk": chunk, "complete": complete });
+        format!("{record}\n")
+    };
+    let stream = output(false, "One.") + &output(true, "Two.") + &output(true, "");
+    let name = file(&folder, "outputs.jsonl", stream);
+    let run = printed(&["show", &name, "--format", "json"]);
+    let texts: Vec<_> = steps(&run).iter().map(|it| it["text"].clone()).collect();
+    assert_eq!(
+        texts,
+        ["says: “One.”", "says: “Two.”, and no more", "says no more"]
+    );
+    let page = printed(&["show", &name, "--format", "html"]);
+    assert!(page.contains(".run .badge{white-space:normal}"));
+    assert!(page.contains("-webkit-line-clamp:3;line-height:1.3}"));
+    assert!(page.contains("{.run thead{top:calc(var(--panel,0px) + .5rem)}}"));
 }
 
 // What a file is taken for.

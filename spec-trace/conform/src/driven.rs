@@ -19,6 +19,7 @@ use countersign_model::judge::{Finding, Judge, Kind};
 use countersign_model::readings::Place;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 use crate::side_by_side::side_by_side;
@@ -202,6 +203,9 @@ pub struct Run<D: Driven> {
     /// The version of the command that kept it, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub countersign: Option<String>,
+    /// What the host of the executor had chosen, where it is a run of [`crate::wide`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Value>,
     /// The steps.
     pub steps: Vec<D::Step>,
 }
@@ -268,6 +272,7 @@ impl<D: Driven> Run<D> {
             protocol: D::Protocol::NAME.to_owned(),
             shows: String::new(),
             countersign: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            settings: None,
             steps,
         }
     }

@@ -105,7 +105,12 @@ fn every_kept_wide_run_of_mcp_aql_keeps_the_text() {
         let path = file.expect("a readable entry").path();
         let text = fs::read_to_string(&path).expect("a readable run");
         let kept: KeptRun = serde_json::from_str(&text).expect("a kept run");
-        if let Err(broken) = wide::play(&kept.run) {
+        assert_eq!(kept.protocol, "mcp-aql");
+        let run = Run {
+            host: kept.settings,
+            steps: kept.steps,
+        };
+        if let Err(broken) = wide::play(&run) {
             panic!("{}: {broken}", path.display());
         }
     }

@@ -45,7 +45,8 @@ Examples:
   countersign replay found.json -- python3 ledger.py
   countersign replay divergences/http-02-reject.jsonl --http http://127.0.0.1:8080
 
-PATH is what `vectors` has written, one file or the folder of them, a run that `diff` has kept, or
+PATH is what `vectors` has written, one file or the folder of them, a run that `diff` or a test of
+the reference has kept (without COMMAND the reference is then set as the run says), or
 what `check --save` has written: each of its runs is asked for, and told by whether COMMAND breaks
 what the run breaks, as the judge of the text as it stands says. Without COMMAND it is the
 reference, in this process, that is asked.
@@ -92,8 +93,8 @@ pub struct Args {
 enum Asked {
     /// Vectors of this protocol, each with its file.
     Vectors(Protocol, Vec<(PathBuf, Vector)>),
-    /// A run of this protocol that was kept.
-    Kept(Protocol),
+    /// A run of this protocol that was kept, and what the host had chosen where a test kept it.
+    Kept(Protocol, Option<Value>),
     /// Runs of the model of this protocol, as they were saved.
     Saved(Protocol, Value),
 }
@@ -108,7 +109,8 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
         return diff_http::replay(&args.path, url, &args.reached, format);
     }
     let asked = asked(&args.path)?;
-    let (Asked::Vectors(protocol, _) | Asked::Kept(protocol) | Asked::Saved(protocol, _)) = &asked;
+    let (Asked::Vectors(protocol, _) | Asked::Kept(protocol, _) | Asked::Saved(protocol, _)) =
+        &asked;
     match protocol {
         Protocol::PendingAction => driven::<PendingActionDriver>(args, &asked, format),
         Protocol::McpAql => driven::<McpAqlDriver>(args, &asked, format),
@@ -121,10 +123,14 @@ fn driven<D: Referred + Suited>(
     asked: &Asked,
     format: ReportFormat,
 ) -> miette::Result<Answer> {
-    if args.command.is_empty() {
-        let reference = Greeted::new(D::reference(SEED));
-        let reference =
-            reference.map_err(|lost| miette!("the reference does not greet: {lost}"))?;
+    let greeted = |lost| miette!("the reference does not greet: {lost}");
+    if let (Asked::Kept(_, Some(settings)), true) = (asked, args.command.is_empty()) {
+        let shown = args.path.display();
+        let reference = D::chosen(SEED, settings).map_err(|cause| miette!("{shown}: {cause}"))?;
+        let reference = Greeted::new(reference).map_err(greeted)?;
+        replayed::<D, _>(args, asked, reference, format)
+    } else if args.command.is_empty() {
+        let reference = Greeted::new(D::reference(SEED)).map_err(greeted)?;
         replayed::<D, _>(args, asked, reference, format)
     } else {
         let partner = diff::greeted::<D>(&args.command, args.timeout)?;
@@ -142,14 +148,14 @@ fn replayed<D: Referred + Suited, I: Implementation<D::Protocol>>(
     format: ReportFormat,
 ) -> miette::Result<Answer> {
     match asked {
-        Asked::Kept(_) | Asked::Saved(..) if !args.reading.is_empty() => Err(miette!(
+        Asked::Kept(..) | Asked::Saved(..) if !args.reading.is_empty() => Err(miette!(
             "--reading is for vectors: a kept run is judged by each reading that fits it, and one of the model by the text as it stands"
         )),
         Asked::Saved(_, document) => {
             diff::is_judged::<D, _>(&partner)?;
             saved::replay::<D, _>(document, &mut partner, format)
         }
-        Asked::Kept(_) => {
+        Asked::Kept(..) => {
             diff::is_judged::<D, _>(&partner)?;
             let mut search = Search::<D, _>::new(partner);
             search.play(&diff::read::<D>(&args.path)?, SEED);
@@ -234,7 +240,7 @@ fn asked(path: &Path) -> miette::Result<Asked> {
     let protocol = document.get("protocol").and_then(Value::as_str);
     let protocol = protocol.and_then(|it| Protocol::from_str(it, false).ok());
     let protocol = protocol.ok_or_else(|| {
-        miette!("{shown} names no `protocol`: it is no vector, and no run that `diff` has kept")
+        miette!("{shown} names no `protocol`: it is no vector, and no run that `diff` or a test has kept")
     })?;
     if document.get("bounds").is_some() {
         return Ok(Asked::Saved(protocol, document));
@@ -245,7 +251,8 @@ fn asked(path: &Path) -> miette::Result<Asked> {
             vec![(path.to_owned(), vector(path)?)],
         ));
     }
-    Ok(Asked::Kept(protocol))
+    let settings = document.get("settings").cloned();
+    Ok(Asked::Kept(protocol, settings))
 }
 
 /// The vectors of a folder, all of them.

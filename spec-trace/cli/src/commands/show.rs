@@ -79,7 +79,8 @@ pub fn run(args: &Args, drawing: Drawing) -> miette::Result<Answer> {
     let chosen = choose(&mut runs, args.run, drawing)?;
     let run = &runs[chosen];
     let drawn = if drawing == Drawing::Text && args.out.is_none() {
-        text::render_within(run, Terminal::of_stdout().at_most(text::WIDTH))
+        let columns = Terminal::of_stdout().columns;
+        text::render_within(run, columns.map_or(text::WIDTH, |it| it.min(text::MOST)))
     } else {
         drawing.of_one(&runs, chosen)
     };

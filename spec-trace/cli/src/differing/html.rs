@@ -22,6 +22,7 @@ fn run(report: &Report) -> Run {
     let mut run = Run {
         kind: Kind::Divergence,
         title: printable(&format!("{}, driven as {}", report.name, report.protocol)),
+        head: String::new(),
         verdict: report.verdict().to_owned(),
         participants: vec!["driver".to_owned(), "implementation".to_owned()],
         tracks: Vec::new(),

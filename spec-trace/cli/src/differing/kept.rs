@@ -1,8 +1,8 @@
 //! What implementations are driven with, drawn without one: a run that `diff` has kept, and a vector.
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{self, play};
-use countersign_conform::implementation::Greeted;
+use countersign_conform::driven::{self, Driven, Played, play};
+use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::vectors::{Vector, VectorStep};
@@ -32,18 +32,32 @@ pub fn run(document: Value) -> Result<Run, String> {
 
 fn answered<D: Referred>(document: Value) -> Result<Run, String> {
     let kept: driven::Run<D> = serde_json::from_value(document).map_err(|it| it.to_string())?;
-    let reference = D::reference(SEED);
-    let mut reference = Greeted::new(reference).map_err(|it| it.to_string())?;
-    let judge = D::judge(reference.greeting());
-    let played = play::<D, _>(&mut reference, &kept.steps, &judge, None);
     let mut run = drawn(D::Protocol::NAME, &kept.shows);
     run.remarks
         .push("the answers are those of the reference".to_owned());
+    let played = match &kept.settings {
+        None => played(D::reference(SEED), &kept)?,
+        Some(settings) => {
+            let chosen = printable(&in_words(settings));
+            run.remarks
+                .push(format!("what its host had chosen: {chosen}"));
+            played(D::chosen(SEED, settings)?, &kept)?
+        }
+    };
     for told in &played.told {
         let Step { at, asked, answers } = Step::of(told);
         run.steps.push(step(&at, &asked, &answers));
     }
     Ok(run)
+}
+
+fn played<D: Driven>(
+    reference: impl Implementation<D::Protocol>,
+    kept: &driven::Run<D>,
+) -> Result<Played<D>, String> {
+    let mut reference = Greeted::new(reference).map_err(|it| it.to_string())?;
+    let judge = D::judge(reference.greeting());
+    Ok(play::<D, _>(&mut reference, &kept.steps, &judge, None))
 }
 
 /// The reference draws its names from this seed.
@@ -92,6 +106,7 @@ fn drawn(protocol: &str, shows: &str) -> Run {
     Run {
         kind: Kind::Kept,
         title: printable(&format!("{protocol}, as an implementation is driven")),
+        head: String::new(),
         verdict: printable(shows),
         participants: vec!["driver".to_owned(), "implementation".to_owned()],
         tracks: Vec::new(),

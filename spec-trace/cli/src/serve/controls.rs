@@ -3,15 +3,19 @@
 //! The one thing to know: a control declares what the reference declares, so that nothing is kept from the judge. The models without
 //! a rule are controls as well, and stand in `countersign_conform::suite::party`.
 
-use countersign_conform::aaep::wide::Driver as AaepDriver;
+use std::sync::Arc;
+
+use countersign_conform::aaep::wide::{Choices, Driver as AaepDriver};
 use countersign_conform::driven::Driven;
 use countersign_conform::implementation::{Implementation, Lost, Maker};
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::wide::{Driver as McpAqlDriver, Host};
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_driver::pending_action as asked_pending_action;
 use countersign_driver::{Answer, Common, Op, Protocol, Request, Response};
 use countersign_driver::{aaep as asked_aaep, mcp_aql as asked_mcp_aql};
 use countersign_reference::{mcp_aql, pending_action};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::Service;
 use super::aaep::{self, Aaep};
@@ -24,17 +28,62 @@ use super::pending_action::PendingAction;
 pub trait Referred: Driven<Protocol: Decided> {
     /// The reference, drawing its identifiers from this seed.
     fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static;
+
+    /// The same, as the host of a run had chosen that was kept of it.
+    ///
+    /// # Errors
+    ///
+    /// Choices that there are not, or by which it cannot be asked.
+    fn chosen(
+        seed: u64,
+        settings: &Value,
+    ) -> Result<impl Implementation<Self::Protocol> + 'static, String>;
+}
+
+/// The choices as they are kept.
+fn read<T: DeserializeOwned>(settings: &Value) -> Result<T, String> {
+    T::deserialize(settings).map_err(|error| format!("settings: {error}"))
 }
 
 impl Referred for AaepDriver {
     fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static {
         InProcess::new(seed, |ids| Aaep::new(aaep::Settings::default(), ids))
     }
+
+    fn chosen(
+        seed: u64,
+        settings: &Value,
+    ) -> Result<impl Implementation<Self::Protocol> + 'static, String> {
+        let choices: Choices = read(settings)?;
+        if choices.late {
+            return Err("it is played near the end of the calendar, by a test alone".to_owned());
+        }
+        let settings = aaep::Settings {
+            modified_action: choices.modified_action,
+        };
+        Ok(InProcess::new(seed, move |ids| Aaep::new(settings, ids)))
+    }
 }
 
 impl Referred for McpAqlDriver {
     fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static {
         InProcess::new(seed, |ids| McpAql::new(mcp_aql::Settings::default(), ids))
+    }
+
+    fn chosen(
+        seed: u64,
+        settings: &Value,
+    ) -> Result<impl Implementation<Self::Protocol> + 'static, String> {
+        let host: Host = read(settings)?;
+        if host.crowded {
+            return Err("it is played with hardly any room, by a test alone".to_owned());
+        }
+        let new = if host.signs {
+            McpAql::signing
+        } else {
+            McpAql::new
+        };
+        Ok(InProcess::new(seed, move |ids| new(host.settings(), ids)))
     }
 }
 
@@ -43,21 +92,35 @@ impl Referred for PendingActionDriver {
         let new = |ids| PendingAction::in_memory(pending_action::Settings::default(), ids);
         InProcess::new(seed, new)
     }
+
+    fn chosen(
+        seed: u64,
+        settings: &Value,
+    ) -> Result<impl Implementation<Self::Protocol> + 'static, String> {
+        let settings: pending_action::Settings = read(settings)?;
+        let new = move |ids| PendingAction::in_memory(settings, ids);
+        Ok(InProcess::new(seed, new))
+    }
 }
 
 /// A service that is a new one in each run, so that what it answers, its identifiers among it, does not depend on the runs before.
 struct InProcess<S: Service> {
     seed: u64,
-    new: fn(Ids) -> S,
+    new: Arc<dyn Fn(Ids) -> S + Send + Sync>,
     conversation: Conversation<S>,
 }
 
 impl<S: Service> InProcess<S> {
-    fn new(seed: u64, new: fn(Ids) -> S) -> Self {
+    fn new(seed: u64, new: impl Fn(Ids) -> S + Send + Sync + 'static) -> Self {
+        Self::made_by(seed, Arc::new(new))
+    }
+
+    fn made_by(seed: u64, new: Arc<dyn Fn(Ids) -> S + Send + Sync>) -> Self {
+        let conversation = Conversation::new(new(Ids::of(Some(seed))));
         Self {
             seed,
             new,
-            conversation: Conversation::new(new(Ids::of(Some(seed)))),
+            conversation,
         }
     }
 }
@@ -76,8 +139,8 @@ impl<S: Service + 'static> Implementation<S::Protocol> for InProcess<S> {
     }
 
     fn maker(&self) -> Option<Maker<Self>> {
-        let (seed, new) = (self.seed, self.new);
-        Some(Box::new(move || Self::new(seed, new)))
+        let (seed, new) = (self.seed, Arc::clone(&self.new));
+        Some(Box::new(move || Self::made_by(seed, Arc::clone(&new))))
     }
 }
 

@@ -7,6 +7,9 @@ use countersign_lint::record;
 /// The types of what a subscriber sends.
 pub const REPLIES: [&str; 2] = ["confirmation.reply", "clarification.reply"];
 
+/// The type of the head of a recording.
+pub const HEAD: &str = "countersign.recording";
+
 /// Where an event points in a drawing. On the wire all events go to the subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -54,10 +57,15 @@ pub fn in_words(message: &Value) -> String {
         }
         "tool.invoked" => format!("calls {}", text("tool")),
         "tool.completed" => format!("{} is done: {}", text("tool"), text("status")),
-        "output.streaming" if is_true(message, "complete") => "says no more".to_owned(),
+        "output.streaming" if is_true(message, "complete") => match quoted("chunk") {
+            none if none.is_empty() => "says no more".to_owned(),
+            last => format!("says{last}, and no more"),
+        },
         "output.streaming" => format!("says{}", quoted("chunk")),
         "awaiting.confirmation" => question(message),
-        "awaiting.clarification" => format!("asks {}{}", text("reply_token"), quoted("question")),
+        "awaiting.clarification" => {
+            format!("asks{} as {}", quoted("question"), text("reply_token"))
+        }
         "handoff.requested" => "asks for a handoff".to_owned(),
         "confirmation.reply" => format!("{} {}", text("decision"), text("reply_token")),
         "clarification.reply" => format!("clarifies {}{}", text("reply_token"), quoted("response")),
@@ -67,14 +75,23 @@ pub fn in_words(message: &Value) -> String {
     }
 }
 
-/// A question for confirmation, with what decides how it ends.
+/// What the head of a recording says; nothing where it says nothing.
+pub fn head(message: &Value) -> Option<String> {
+    let text = |name: &str| message.get(name).and_then(Value::as_str);
+    let all = text("replies").filter(|it| *it == "all");
+    let said = [
+        all.map(|_| "all replies are recorded".to_owned()),
+        text("script").map(|script| format!("script {script}")),
+        text("prompt").map(|prompt| format!("prompt “{prompt}”")),
+    ];
+    let said: Vec<_> = said.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| format!("recording: {}", said.join(", ")))
+}
+
+/// A question for confirmation, with what decides how it ends. The token comes last: it is long, and says nothing.
 fn question(message: &Value) -> String {
     let text = |name: &str| message.get(name).and_then(Value::as_str);
     let mut terms = Vec::new();
-    if is_true(message, "irreversible") {
-        terms.push("irreversible".to_owned());
-    }
-    terms.extend(text("risk_level").map(|risk| format!("{risk} risk")));
     terms.extend(text("default_decision").map(|default| format!("default {default}")));
     terms.extend(
         message
@@ -82,13 +99,18 @@ fn question(message: &Value) -> String {
             .and_then(Value::as_f64)
             .map(|seconds| format!("{seconds} s")),
     );
-    let token = text("reply_token").unwrap_or("without a token");
+    terms.extend(text("risk_level").map(|risk| format!("{risk} risk")));
+    if is_true(message, "irreversible") {
+        terms.push("irreversible".to_owned());
+    }
+    let token = text("reply_token");
+    let token = token.map_or("without a token".to_owned(), |token| format!("as {token}"));
     let terms = match terms.join(", ") {
         none if none.is_empty() => none,
         terms => format!(" ({terms})"),
     };
     let action = text("action").map_or(String::new(), |action| format!(": “{action}”"));
-    format!("asks {token}{terms}{action}")
+    format!("asks{terms}{action} {token}")
 }
 
 /// What the transport answered.

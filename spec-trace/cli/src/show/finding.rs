@@ -35,6 +35,7 @@ fn drawn(flaw: &Flaw, number: usize, case: &Case) -> Result<Run, String> {
     let mut run = Run {
         kind: Kind::Finding,
         title: printable(&format!("{id} case {number} of {count}: {}", flaw.title)),
+        head: String::new(),
         verdict: String::new(),
         steps: steps.collect(),
         participants: names.0,

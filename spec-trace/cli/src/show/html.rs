@@ -76,6 +76,7 @@ fn whole(run: &Run, other: &Markup) -> Markup {
             p.kind { (run.kind.name()) }
             h1 { (run.title) }
             p.verdict { (verdict(run)) }
+            @if !run.head.is_empty() { p.faint { (run.head) } }
         }
         main {
             div.side {

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::run::{Run, Step};
-use super::words::{folded, shortened};
+use super::words::{folded, shortened_within};
 
 /// A text of a message or note, in columns and in lines.
 const COLUMNS: usize = 56;
@@ -20,16 +20,12 @@ pub fn render(run: &Run) -> String {
     let mut text = "sequenceDiagram\n".to_owned();
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "    accTitle: {}", escaped(&run.title));
-    let _ = writeln!(
-        text,
-        "    accDescr: {}",
-        escaped(&format!("{}: {}", run.kind.name(), run.verdict))
-    );
+    let _ = writeln!(text, "    accDescr: {}", escaped(&run.description()));
     for (index, name) in run.participants.iter().enumerate() {
         let _ = writeln!(
             text,
             "    participant p{index} as {}",
-            escaped(&shortened(name, COLUMNS))
+            escaped(&shortened_within(name, COLUMNS))
         );
     }
     for (index, step) in run.steps.iter().enumerate() {

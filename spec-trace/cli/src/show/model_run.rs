@@ -19,6 +19,7 @@ pub fn of(kind: Kind, title: &str, steps: &[StepText]) -> Run {
     Run {
         kind,
         title: printable(title),
+        head: String::new(),
         verdict: String::new(),
         participants: names.0,
         tracks,

@@ -10,13 +10,15 @@ use serde_json::{Map, Value};
 use countersign_lint::agent_state::AgentState;
 
 /// The fields whose value is a word of the protocol, and the words. Another word is one of somebody's own.
-const WORDS: [(&str, &[&str]); 6] = [
+const WORDS: [(&str, &[&str]); 7] = [
     ("from_state", &AgentState::NAMES),
     ("to_state", &AgentState::NAMES),
     ("default_decision", DECISIONS),
     ("decision", DECISIONS),
     ("risk_level", &["low", "medium", "high"]),
     ("status", &["success", "error", "timeout"]),
+    // Of the head of a recording.
+    ("replies", &["all"]),
 ];
 
 const DECISIONS: &[&str] = &["accept", "reject"];

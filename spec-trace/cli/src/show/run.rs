@@ -46,6 +46,9 @@ pub struct Run {
     pub kind: Kind,
     /// The file, the property or the clause.
     pub title: String,
+    /// What its recorder says of it; empty where nothing is said.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub head: String,
     /// What came of it, in a line.
     pub verdict: String,
     /// Who takes part, in the order in which they appear.
@@ -58,6 +61,15 @@ pub struct Run {
     pub findings: Vec<Finding>,
     /// What else is to be said, such as what could not be judged.
     pub remarks: Vec<String>,
+}
+
+impl Run {
+    /// What it is and what came of it, in a line.
+    pub fn description(&self) -> String {
+        let said = [self.kind.name(), &self.head, &self.verdict];
+        let said = said.into_iter().filter(|it| !it.is_empty());
+        said.collect::<Vec<_>>().join(": ")
+    }
 }
 
 /// Something that has a state.

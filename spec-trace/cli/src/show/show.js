@@ -222,7 +222,14 @@ const open = (number, asked, ending) => {
 
   // Of a step that was asked for, or else the first fault, the gravest if there are graver ones.
   const gravest = run.findings.find((finding) => finding.weight === "violation") ?? run.findings[0];
-  byId("panel").hidden = false;
+  const panel = byId("panel");
+  panel.hidden = false;
+  // On a narrow page the heads of the lanes stay below it.
+  const makeRoom = () => document.documentElement.style.setProperty("--panel", panel.offsetHeight + "px");
+  const watch = new ResizeObserver(makeRoom);
+  watch.observe(panel);
+  ending?.addEventListener("abort", () => watch.disconnect());
+  makeRoom();
   // The address stays as it is until the reader moves, or the browser would scroll to the first step.
   const first = asked ?? gravest?.step ?? 0;
   select(first, { scroll: first > 0, keep: false });

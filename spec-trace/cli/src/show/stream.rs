@@ -89,6 +89,11 @@ pub(super) fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<
     for entry in &entries {
         drawing.take(entry);
     }
+    if drawing.steps.is_empty() && entries.iter().all(|entry| entry.is_head) && session.is_none() {
+        return Err("it holds the head of a recording, and no message"
+            .to_owned()
+            .into());
+    }
     if drawing.steps.is_empty() {
         let session = session.unwrap_or("any");
         let there = sessions_there(&mut *open().into_records(), redact)?;
@@ -109,6 +114,8 @@ struct Entry {
     /// The line, for the linter.
     bytes: Vec<u8>,
     is_reply_record: bool,
+    /// Whether it is the head of a recording, with nothing wrong about it: no message.
+    is_head: bool,
     text: String,
     /// What may be shown of the message, where that is not all.
     redacted: Option<Value>,
@@ -128,12 +135,17 @@ impl Entry {
         } else {
             (value, Value::Null)
         };
-        let is_reply = |record: &Record<'_>| matches!(record, Record::Reply(_));
+        let what = |record: &Record<'_>, is_right: bool| {
+            let is_reply = matches!(record, Record::Reply(_));
+            (is_reply, is_right && matches!(record, Record::Head { .. }))
+        };
+        let (is_reply_record, is_head) = with_record(number, &readable, what).unwrap_or_default();
         Self {
             number,
             message,
             wrapper,
-            is_reply_record: with_record(number, &readable, is_reply).unwrap_or_default(),
+            is_reply_record,
+            is_head,
             bytes: readable.into_owned(),
             text: printable(&text.chars().take(RECORD_SHOWN).collect::<String>()),
             redacted: None,
@@ -189,12 +201,12 @@ impl Entry {
     }
 }
 
-/// What can be done with the record on a line, if it is one.
-fn with_record<T>(line: u64, bytes: &[u8], work: impl FnOnce(&Record<'_>) -> T) -> Option<T> {
+/// What can be done with the record on a line, if it is one, and with whether nothing is wrong about it alone.
+fn with_record<T>(line: u64, bytes: &[u8], work: impl FnOnce(&Record<'_>, bool) -> T) -> Option<T> {
     let mut room = Room::default();
     let tree = record::parse(bytes, &mut room).ok()?;
-    let (record, _) = record::read(tree, Here::new(line, bytes)).ok()?;
-    Some(work(&record))
+    let (record, faults) = record::read(tree, Here::new(line, bytes)).ok()?;
+    Some(work(&record, faults.is_empty()))
 }
 
 /// The messages of the stream, without the events of other sessions than that one.
@@ -280,6 +292,8 @@ struct Drawing<'a> {
     standing: BTreeMap<(&'a str, u64), (usize, String)>,
     tracks: Vec<Track>,
     steps: Vec<Step>,
+    /// What the heads of recordings say.
+    heads: Vec<String>,
     /// The step of each message.
     step_of: BTreeMap<u64, usize>,
 }
@@ -321,6 +335,7 @@ impl<'a> Drawing<'a> {
             standing: BTreeMap::new(),
             tracks: Vec::new(),
             steps: Vec::new(),
+            heads: Vec::new(),
             step_of: BTreeMap::new(),
         }
     }
@@ -334,13 +349,17 @@ impl<'a> Drawing<'a> {
     fn take(&mut self, entry: &'a Entry) {
         let session = entry.text_at("session_id");
         let session = session.or_else(|| Some(self.tokens.get(entry.text_at("reply_token")?)?.0));
-        if self.session.is_some() && session != self.session {
+        if self.session.is_some() && session != self.session && !entry.is_head {
             return;
         }
         // A line that is no record does not move the linter.
-        let _ = with_record(entry.number, &entry.bytes, |record| {
+        let _ = with_record(entry.number, &entry.bytes, |record, _| {
             self.linter.record(record);
         });
+        if entry.is_head {
+            self.heads.extend(events::head(entry.shown()));
+            return;
+        }
         let states = session.map_or_else(Vec::new, |session| self.changes(session, entry));
         let (from, to) = self.ends(entry);
         let mut text = events::in_words(entry.shown());
@@ -369,7 +388,7 @@ impl<'a> Drawing<'a> {
     /// side.
     fn ends(&mut self, entry: &Entry) -> (usize, Option<usize>) {
         let subscriber = self.names.position(SUBSCRIBER);
-        if !entry.message.is_object() {
+        if !entry.message.is_object() || entry.text_at("type") == Some(events::HEAD) {
             return (self.names.position(NOBODY), None);
         }
         if entry.is_reply() {
@@ -444,6 +463,7 @@ impl<'a> Drawing<'a> {
         let run = Run {
             kind: Kind::Stream,
             title: printable(file),
+            head: printable(&self.heads.join("; ")),
             verdict: String::new(),
             participants: self.names.0,
             tracks: self.tracks,

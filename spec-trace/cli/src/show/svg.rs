@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::run::{Run, Step, Weight};
-use super::words::{folded, shortened};
+use super::words::{folded, shortened, shortened_within};
 
 /// All lengths are in pixels; texts are 13 pixels high, of which a column takes about [`COLUMN`].
 const COLUMN: usize = 7;
@@ -35,7 +35,7 @@ pub fn render(run: &Run) -> String {
         })
         .collect();
     let (width, height) = (sheet.width(), top + MARGIN);
-    let description = format!("{}: {}", run.kind.name(), run.verdict);
+    let description = run.description();
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" class="countersign-picture" role="img"
             aria-labelledby="countersign-title countersign-description"
@@ -91,7 +91,7 @@ impl Sheet {
         let x = self.centre(lane);
         html! {
             line class="lifeline" x1=(x) y1=(HEAD - 8) x2=(x) y2=(bottom) {}
-            text class="name" x=(x) y=(HEAD - 16) text-anchor="middle" { (shortened(name, self.lane / COLUMN - 1)) }
+            text class="name" x=(x) y=(HEAD - 16) text-anchor="middle" { (shortened_within(name, self.lane / COLUMN - 1)) }
         }
     }
 }

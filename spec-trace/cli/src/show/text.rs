@@ -1,24 +1,29 @@
-//! A run for the terminal: lanes drawn in characters, at most [`WIDTH`] columns wide where nobody asks for fewer.
+//! A run for the terminal: lanes drawn in characters, [`WIDTH`] columns wide where nobody says how many there are.
 
 use std::fmt::Write as _;
 
 use super::run::{Finding, Run, Step, Weight};
-use super::words::{folded, shortened, width};
+use super::words::{folded, shortened, shortened_within, width, with_short_names};
 
-/// The widest line, in columns.
+/// The widest line, in columns, where nobody says how many there are, and on the widest terminal.
 pub const WIDTH: usize = 100;
+pub const MOST: usize = 160;
 
 /// What all lanes together may take, in columns, and each of them at most and at least.
 const ALL_LANES: usize = 48;
 const WIDEST_LANE: usize = 14;
-const NARROWEST_LANE: usize = 5;
+const NARROWEST_LANE: usize = 3;
 
-/// The text beside the lanes has at least so many columns.
-const FEWEST: usize = 16;
+/// So many columns the text beside the lanes has where the lanes can be narrower, and at least.
+const ENOUGH: usize = 26;
+const FEWEST: usize = 8;
 
-/// The most lines that the text of a step takes, and what is said beside it.
-const TEXT_LINES: usize = 3;
-const ASIDE_LINES: usize = 6;
+/// The most that the text of a step takes, and what is said beside it, in columns of lines and in lines, whichever is more.
+const TEXT: (usize, usize) = (120, 3);
+const ASIDES: (usize, usize) = (150, 6);
+
+/// A name within a text is cut only beyond so many columns.
+const NAME: usize = 24;
 
 /// The drawing, with a line's end behind it.
 pub fn render(run: &Run) -> String {
@@ -32,7 +37,10 @@ pub fn render_within(run: &Run, width: usize) -> String {
     let title = shortened(&run.title, width);
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "{title}");
-    for line in folded(&run.verdict, width, 3) {
+    for line in [&run.head, &run.verdict]
+        .into_iter()
+        .flat_map(|said| folded(said, width, 3))
+    {
         let _ = writeln!(text, "{line}");
     }
     text.push('\n');
@@ -63,13 +71,17 @@ impl Columns {
             .enumerate()
             .map(|(index, step)| step.number(index).to_string().len());
         let times = run.steps.iter().map(|step| width(&step.at));
-        Self {
+        let mut columns = Self {
             width: columns,
             number: numbers.max().unwrap_or(0).max(3),
             time: times.max().unwrap_or(0),
-            lane: (all / lanes.max(1)).clamp(NARROWEST_LANE, WIDEST_LANE),
+            lane: 0,
             lanes,
-        }
+        };
+        let left = columns.width.saturating_sub(columns.text_at() + ENOUGH);
+        let lane = all.min(left) / lanes.max(1);
+        columns.lane = lane.clamp(NARROWEST_LANE, WIDEST_LANE);
+        columns
     }
 
     /// Where the lanes begin: behind the mark, the number and the time.
@@ -93,7 +105,7 @@ impl Columns {
     fn head(&self, run: &Run, text: &mut String) {
         let mut lines: Vec<String> = Vec::new();
         for (lane, name) in run.participants.iter().enumerate() {
-            let name = shortened(name, 2 * WIDEST_LANE);
+            let name = shortened_within(name, 2 * WIDEST_LANE);
             let at = (self.lanes_at() + self.centre(lane)).saturating_sub(width(&name) / 2);
             let free = lines.iter().position(|line| width(line) < at);
             let free = free.unwrap_or(lines.len());
@@ -111,9 +123,9 @@ impl Columns {
 
     fn step(&self, run: &Run, index: usize, step: &Step, text: &mut String) {
         let mark = step.weight(run).map_or(' ', Weight::mark);
-        let mut said = folded(&step.text, self.text_width(), TEXT_LINES);
+        let mut said = self.beside(&step.text, self.text_width(), TEXT);
         let asides = step.asides(run).join(", ");
-        let asides = folded(&asides, self.text_width() - 2, ASIDE_LINES);
+        let asides = self.beside(&asides, self.text_width() - 2, ASIDES);
         said.extend(asides.into_iter().map(|line| format!("  {line}")));
         let number = step.number(index);
         let before = format!(
@@ -133,6 +145,13 @@ impl Columns {
         for finding in step.findings.iter().map(|index| &run.findings[*index]) {
             self.finding(finding, text);
         }
+    }
+
+    /// The text on so many columns, with no name in it that would take most of them.
+    fn beside(&self, text: &str, columns: usize, (most, lines): (usize, usize)) -> Vec<String> {
+        let names = (self.text_width() / 2).max(NAME).min(columns);
+        let lines = lines.max(most.div_ceil(columns));
+        folded(&with_short_names(text, names), columns, lines)
     }
 
     fn row(&self, before: &str, lanes: &str, said: Option<&String>) -> String {

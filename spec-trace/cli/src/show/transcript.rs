@@ -38,6 +38,7 @@ pub fn run(bytes: &[u8], file: &str, protocol: Protocol) -> Result<Run, String> 
     let mut run = Run {
         kind: Kind::Stream,
         title: printable(file),
+        head: String::new(),
         verdict: String::new(),
         participants: vec!["driver".to_owned(), "implementation".to_owned()],
         tracks: Vec::new(),

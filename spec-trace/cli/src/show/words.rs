@@ -42,6 +42,34 @@ pub fn shortened(text: &str, columns: usize) -> String {
     short
 }
 
+/// The beginning and the end of the text, no wider than `columns`, with an ellipsis for what lies between.
+pub fn shortened_within(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(1);
+    let start = beginning(text, room / 2);
+    let end: String = text.chars().rev().collect();
+    let end = beginning(&end, room - width(start));
+    let end = end.chars().rev();
+    start.chars().chain(['…']).chain(end).collect()
+}
+
+/// The text with each name in it, such as a token, no wider than `columns`.
+pub fn with_short_names(text: &str, columns: usize) -> String {
+    let is_of_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+    let mut short = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(is_of_name) {
+        let (before, behind) = rest.split_at(start);
+        let end = behind.find(|it| !is_of_name(it)).unwrap_or(behind.len());
+        short.push_str(before);
+        short.push_str(&shortened_within(&behind[..end], columns));
+        rest = &behind[end..];
+    }
+    short + rest
+}
+
 /// As many of the first characters as there is room for.
 fn beginning(text: &str, columns: usize) -> &str {
     let mut taken = 0;
@@ -129,6 +157,18 @@ mod tests {
         ] {
             assert_eq!(shortened("日本語", columns), expected, "{columns}");
         }
+    }
+
+    #[test]
+    fn what_is_cut_within_keeps_both_ends() {
+        for (columns, expected) in [(7, "abcdefg"), (6, "ab…efg"), (5, "ab…fg"), (1, "…")] {
+            assert_eq!(shortened_within("abcdefg", columns), expected, "{columns}");
+        }
+        assert_eq!(shortened_within("日本語", 5), "日…語");
+        assert_eq!(
+            with_short_names("[s] asks: “日本 abcdefg”, abcdefgh", 7),
+            "[s] asks: “日本 abcdefg”, abc…fgh"
+        );
     }
 
     #[test]

@@ -39,6 +39,13 @@ const IN_VIEW: &str = "new Promise((done) => setTimeout(() => {
   done(seen(box.y + 3) && seen(box.bottom - 3));
 }, 100))";
 
+/// Whether the heads of the lanes are in the window, with nothing over them.
+const HEADS_IN_VIEW: &str = "(() => {
+  const head = document.querySelector('.run thead');
+  const box = head.getBoundingClientRect();
+  return head.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+})()";
+
 /// WCAG 1.4.10: down to 320 pixels, which is also a window of 1280 at 400 %, nothing has to be scrolled sideways.
 #[test]
 fn the_page_fits_windows_of_every_width() {
@@ -69,6 +76,11 @@ fn the_page_fits_windows_of_every_width() {
             if *name == "show" {
                 let seen = browser.evaluate(IN_VIEW);
                 assert_eq!(seen, true, "{width}: the step of the address is in view");
+                let heads = browser.evaluate(HEADS_IN_VIEW);
+                assert!(
+                    heads == true || height < 576,
+                    "{width}: the heads are in view"
+                );
             }
         }
     }

@@ -22,8 +22,8 @@ use countersign_model::judge::Finding;
 use serde::{Deserialize, Serialize};
 
 pub use driven::{Driver, OpenBeside, open_beside};
-pub use step::Run;
 use step::Step;
+pub use step::{Host, Run};
 use world::{CROWD, World};
 
 use crate::shrinking;
@@ -41,10 +41,14 @@ pub struct Broken {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptRun {
+    /// The protocol, by its name on the command line.
+    pub protocol: String,
     /// What it showed.
     pub shows: String,
-    /// The run.
-    pub run: Run,
+    /// What the host chose.
+    pub settings: Host,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
 }
 
 /// What a run came to.
@@ -113,8 +117,10 @@ impl Broken {
     /// What the system says if the file cannot be written.
     pub fn keep(&self, folder: &Path) -> io::Result<PathBuf> {
         let kept = KeptRun {
+            protocol: "mcp-aql".to_owned(),
             shows: self.findings[0].to_string(),
-            run: self.run.clone(),
+            settings: self.run.host,
+            steps: self.run.steps.clone(),
         };
         shrinking::keep(&kept, self.findings[0].clause, folder)
     }

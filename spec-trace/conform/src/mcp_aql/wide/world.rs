@@ -24,6 +24,39 @@ const ROOM: u16 = 1_000;
 /// How many of them a crowd has. Another then fills the room.
 pub(super) const CROWD: u16 = ROOM - 1;
 
+impl Host {
+    /// What the gatekeeper is told of it.
+    ///
+    /// # Panics
+    ///
+    /// Never: a burst of none is one of one.
+    pub fn settings(self) -> Settings {
+        let limit = |burst: u32| RateLimit::new(burst.max(1), 1_000).expect("in bounds");
+        let limit = self.burst.map(limit);
+        Settings {
+            check_order: if self.sample_order {
+                countersign_reference::mcp_aql::CheckOrder::Sample
+            } else {
+                countersign_reference::mcp_aql::CheckOrder::Table
+            },
+            persistence: if self.in_memory {
+                Persistence::InMemory
+            } else {
+                Persistence::Persistent
+            },
+            capacity: Capacity::new(usize::from(ROOM)).expect("room enough"),
+            retention: Retention::from_seconds(self.retention_seconds.min(3_000))
+                .expect("in bounds"),
+            rate_limits: RateLimits {
+                issuance: limit,
+                failed_validation: limit,
+                revocation: limit,
+            },
+            ..Settings::default()
+        }
+    }
+}
+
 /// The gatekeeper under the judge.
 pub(super) struct World {
     pub(super) host: Host,
@@ -36,30 +69,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(host: Host) -> Self {
-        let limit = host
-            .burst
-            .map(|burst| RateLimit::new(burst, 1_000).expect("in bounds"));
-        let settings = Settings {
-            check_order: if host.sample_order {
-                countersign_reference::mcp_aql::CheckOrder::Sample
-            } else {
-                countersign_reference::mcp_aql::CheckOrder::Table
-            },
-            persistence: if host.in_memory {
-                Persistence::InMemory
-            } else {
-                Persistence::Persistent
-            },
-            capacity: Capacity::new(usize::from(ROOM)).expect("room enough"),
-            retention: Retention::from_seconds(host.retention_seconds.min(3_000))
-                .expect("in bounds"),
-            rate_limits: RateLimits {
-                issuance: limit,
-                failed_validation: limit,
-                revocation: limit,
-            },
-            ..Settings::default()
-        };
+        let settings = host.settings();
         let reading = Reading {
             check_order: if host.sample_order {
                 CheckOrder::Sample
