@@ -412,6 +412,80 @@ fn a_uniform_refusal_is_no_fault() {
     }
 }
 
+/// AAEP-6.3.4-9: a code tells as its words do, however they are joined; one that names no check does not, nor does one that names
+/// another.
+#[test]
+fn a_code_that_names_the_check_tells_it() {
+    let unknown = |body: Value| {
+        let answer = json!({"http_status": 400, "http_body": body});
+        let report = Stream::new()
+            .state("idle", "awaiting_input")
+            .asked("call_1", json!({}))
+            .reply("call_0", "accept", json!({}), answer)
+            .answered("call_1", "reject")
+            .state("awaiting_input", "thinking")
+            .ends();
+        places(&report.violations) == [("AAEP-6.3.4-9", 4)]
+    };
+    for (told, uniform) in [
+        (json!("reply_token_not_found"), json!("reply_refused")),
+        (json!("E_TOKEN_NOT_FOUND"), json!("E_REPLY_REJECTED")),
+        (json!("TOKEN_UNKNOWN"), json!("REPLY_REJECTED")),
+        (json!("unknown-token"), json!("bad-request")),
+        (json!("TokenNotFoundError"), json!("InvalidReplyError")),
+        (json!("unrecognised token"), json!("invalid_reply")),
+        (
+            json!("the token is not known"),
+            json!("the token is refused"),
+        ),
+        (json!({"failed_check": 2}), json!({"failed_checks": 2})),
+        (json!({"failedCheck": 2}), json!({"failedCheck": 4})),
+        (json!("check_2_failed"), json!("check_failed")),
+        (json!("TOKEN_INVALID"), json!("TOKEN_INVALID_OR_EXPIRED")),
+        (json!("token_unknown"), json!("token_already_used")),
+    ] {
+        let within = |error: &Value| {
+            if error.is_object() {
+                error.clone()
+            } else {
+                json!({"code": error})
+            }
+        };
+        assert!(unknown(within(&told)), "{told}");
+        assert!(!unknown(within(&uniform)), "{uniform}");
+    }
+    let body = |code: &str| json!({"http_status": 400, "http_body": {"code": code}});
+    for (late, malformed, line) in [
+        ("E_DEADLINE_PASSED", "E_REFUSED", 4),
+        ("bad_request", "invalid JSON", 5),
+        ("bad_request", "JsonInvalid", 5),
+    ] {
+        let report = told(body(late), body(malformed));
+        assert_eq!(
+            places(&report.violations),
+            [("AAEP-6.3.4-9", line)],
+            "{late}, {malformed}"
+        );
+    }
+    let report = told(body("REPLY_REJECTED"), body("REPLY_REJECTED"));
+    assert_eq!(places(&report.violations), []);
+    let only_reject = json!({"allowed_replies": ["reject"]});
+    for (code, violations) in [
+        ("DECISION_NOT_ALLOWED", &[("AAEP-6.3.4-9", 4)][..]),
+        ("INVALID_DECISION", &[("AAEP-6.3.4-9", 4)]),
+        ("NOT_ACCEPTED", &[]),
+    ] {
+        let report = Stream::new()
+            .state("idle", "awaiting_input")
+            .asked("call_1", only_reject.clone())
+            .reply("call_1", "accept", json!({}), body(code))
+            .answered("call_1", "reject")
+            .state("awaiting_input", "thinking")
+            .ends();
+        assert_eq!(places(&report.violations), violations, "{code}");
+    }
+}
+
 /// AAEP-6.3.4-9: a parser's words for what is no JSON tell its sender so, whether a token can be read in it or not, and with the
 /// status of a handler that has failed; what a gateway answers, or all are told, does not.
 #[test]
