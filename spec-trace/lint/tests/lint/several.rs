@@ -519,6 +519,73 @@ fn a_parsers_words_tell_that_a_reply_is_no_json() {
     assert!(places(&report.warnings).contains(&("AAEP-6.3.4-9", 4)));
 }
 
+/// AAEP-A.7.4-1, AAEP-A.8-5: what a call could have come behind is told as the stream had it when the call came.
+#[test]
+fn what_could_have_come_instead_of_a_call_is_what_was_open_then() {
+    let asked = |changes: Value| {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        stream.asked("call_1", changes)
+    };
+    let call = |stream: Stream| {
+        stream
+            .state("awaiting_input", "calling_tool")
+            .call("call_1", json!({}))
+    };
+    let only_reject = json!({"allowed_replies": ["reject"]});
+    let acceptance = "what it could have gone on with is the acceptance of the question on line 3";
+    for (stream, line, told) in [
+        (
+            call(asked(json!({})).answered("call_1", "reject")),
+            6,
+            "what it could have gone on with is a question for this action",
+        ),
+        (
+            call(asked(only_reject).answered("call_1", "accept")),
+            6,
+            "what it could have gone on with is the rejection of the question on line 3, by a reply decided before 2026-05-24T14:01:00.300Z or by its default then, or its withdrawal",
+        ),
+        (
+            call(asked(json!({}))).answered("call_1", "reject"),
+            5,
+            acceptance,
+        ),
+        (
+            call(asked(json!({}))).answered("call_1", "accept"),
+            5,
+            acceptance,
+        ),
+    ] {
+        let report = stream.completed("call_1", "success").ends();
+        let found = report.violations.iter().find(|it| it.line == line);
+        let message = found.map(|it| &*it.message).unwrap_or_default();
+        assert!(message.contains(told), "{told}: {:?}", report.violations);
+    }
+}
+
+/// AAEP-A.7.4-1: of a call before the acceptance and one behind it, the first is the one that came too early.
+#[test]
+fn a_call_before_the_acceptance_of_another_came_too_early() {
+    let stream = |second: &str| {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        let stream = stream.asked("call_1", json!({"extra_context": null}));
+        let stream = stream.state("awaiting_input", "calling_tool");
+        let stream = stream
+            .call("call_1", json!({}))
+            .answered("call_1", "accept");
+        let report = stream.call(second, json!({})).completed(second, "success");
+        report.ends()
+    };
+    for second in ["call_1", "call_2"] {
+        let report = stream(second);
+        let found = places(&report.violations);
+        assert!(found.contains(&("AAEP-A.7.4-1", 5)), "{found:?}");
+        assert!(
+            found.iter().all(|(clause, _)| *clause != "AAEP-6.3.5-1"),
+            "{found:?}"
+        );
+    }
+}
+
 /// A question of low risk about what can be undone, which lets its call run where nobody answers.
 fn low(default: &str) -> Stream {
     let question = json!({"risk_level": "low", "irreversible": false, "default_decision": default});
