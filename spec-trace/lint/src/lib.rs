@@ -52,7 +52,7 @@ use envelope::{
     may_be_ours, may_have_been_ours,
 };
 use place::Here;
-use record::{Fault, Record};
+use record::{ENDS_WITHIN, Fault, Record};
 use report::LintReport;
 use selection::Selection;
 use stream::{Linter, Settings};
@@ -286,7 +286,8 @@ impl Reading<'_> {
     fn broken(&mut self, here: Here<'_>, mut fault: Fault, ended: bool) {
         let is_torn = self.may_be_torn && fault.message != NO_BLANK_LINES;
         self.seen = self.seen || is_torn && may_be_ours(here.bytes());
-        if !ended && fault.message.contains("EOF while parsing") {
+        let is_cut = |it: &str| it.contains("EOF while parsing") || it.ends_with(ENDS_WITHIN);
+        if !ended && is_cut(&fault.message) {
             fault.message = format!(
                 "the input ends in the middle of a record: {}",
                 fault.message

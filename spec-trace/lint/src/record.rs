@@ -338,6 +338,9 @@ pub enum Risk {
 /// How deep JSON may be nested: the limit of its parser.
 const LEVELS: u64 = 127;
 
+/// What is said of a line that is no UTF-8 for its end alone.
+pub(crate) const ENDS_WITHIN: &str = ": it ends within a character";
+
 /// Takes the bytes of one line apart, in the memory of an earlier one.
 ///
 /// # Errors
@@ -346,7 +349,8 @@ const LEVELS: u64 = 127;
 pub fn parse<'a>(line: &'a [u8], room: &'a mut Room) -> Result<Tree<'a>, Fault> {
     let text = std::str::from_utf8(line).map_err(|error| {
         let column = error.valid_up_to() as u64 + 1;
-        broken(Some(column), "the line is not UTF-8")
+        let end = error.error_len().map_or(ENDS_WITHIN, |_| "");
+        broken(Some(column), format!("the line is not UTF-8{end}"))
     })?;
     tree::parse(text, room).map_err(|error| {
         let message = error.to_string();

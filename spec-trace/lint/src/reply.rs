@@ -5,7 +5,7 @@
 
 use super::finding::Here;
 use super::record::Decision;
-use super::record::fields::{all_text, has_characters, is_identifier, shape};
+use super::record::fields::{all_text, codes, has_characters, is_identifier, shape};
 use super::time::Timestamp;
 use crate::json::tree::{Object, Value};
 
@@ -22,6 +22,8 @@ pub struct Reply<'a> {
     pub http_status: Option<u64>,
     /// Every word of the body of that answer, lower case.
     pub answer: String,
+    /// The codes in it as words: see [`codes`].
+    pub codes: String,
     /// What all bodies share that differ in ids, times and long numbers alone; `None` where no body is recorded.
     pub body: Option<u64>,
     /// The field for which it breaks the schema, and what stands there.
@@ -151,6 +153,7 @@ pub fn read<'a>(message: Object<'a>, place: Here<'a>, sent: Sent<'_>) -> Reply<'
         sender: sent.sender,
         http_status: sent.http_status,
         answer: sent.http_body.map(all_text).unwrap_or_default(),
+        codes: sent.http_body.map(codes).unwrap_or_default(),
         body: sent.http_body.map(shape),
         token: text("reply_token"),
         asks: text("decision") != Some(Answer::Plain(Decision::Reject).word()),
@@ -177,6 +180,7 @@ pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Reply<
         sender: sent.sender,
         http_status: sent.http_status,
         answer: sent.http_body.map(all_text).unwrap_or_default(),
+        codes: sent.http_body.map(codes).unwrap_or_default(),
         body: sent.http_body.map(shape),
         token,
         asks: !text.contains(Answer::Plain(Decision::Reject).word()),

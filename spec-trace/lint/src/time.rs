@@ -92,13 +92,19 @@ impl Timestamp {
 }
 
 impl fmt::Display for Timestamp {
-    /// RFC 3339, in UTC.
+    /// RFC 3339, in UTC, with no, 3 or 6 digits of a fraction (AAEP-EV-3).
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = match self.0 {
+            it if it % 1_000_000 == 0 => 0,
+            it if it % 1_000 == 0 => 3,
+            _ => 6,
+        };
         if let Ok(moment) = jiff::Timestamp::from_microsecond(self.0) {
-            return moment.fmt(formatter);
+            return write!(formatter, "{moment:.digits$}");
         }
         let earlier = self.0.saturating_sub(LAST_YEAR);
-        let earlier = jiff::Timestamp::from_microsecond(earlier).map(|it| it.to_string());
+        let earlier = jiff::Timestamp::from_microsecond(earlier);
+        let earlier = earlier.map(|it| format!("{it:.digits$}"));
         match earlier
             .ok()
             .and_then(|it| it.strip_prefix("9998").map(str::to_owned))
@@ -290,6 +296,24 @@ mod tests {
             let fraction = fraction.map(|it| format!(".{it:03}")).unwrap_or_default();
             let text = format!("{year}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}{fraction}Z");
             prop_assert_eq!(Timestamp::parse(&text), Timestamp::parse_any(&text), "{}", text);
+        }
+    }
+
+    #[test]
+    fn a_moment_is_written_with_no_3_or_6_digits_of_a_fraction() {
+        for (text, written) in [
+            ("2026-05-24T14:23:20.000Z", "2026-05-24T14:23:20Z"),
+            ("2026-05-24T14:23:20.040Z", "2026-05-24T14:23:20.040Z"),
+            ("2026-05-24T16:23:20.5+02:00", "2026-05-24T14:23:20.500Z"),
+            (
+                "2026-05-24T14:23:20.04000100Z",
+                "2026-05-24T14:23:20.040001Z",
+            ),
+            ("1969-12-31T23:59:59.900Z", "1969-12-31T23:59:59.900Z"),
+            ("9999-12-31T23:59:59.040Z", "9999-12-31T23:59:59.040Z"),
+        ] {
+            let moment = Timestamp::parse(text).map(|it| it.to_string());
+            assert_eq!(moment.as_deref(), Some(written), "{text}");
         }
     }
 

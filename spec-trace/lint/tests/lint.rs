@@ -432,6 +432,24 @@ fn an_input_without_events_is_inconclusive() {
     }
 }
 
+/// AAEP-EV-1: a line that the end of the input cuts is told as such, also within a character; one that ends is not.
+#[test]
+fn a_line_that_is_cut_says_that_the_input_ends_there() {
+    for (bytes, is_cut) in [
+        ("{\"summary_normal\":\"caf\u{e9}".as_bytes().to_vec(), true),
+        (b"{\"summary_normal\":\"caf\xC3".to_vec(), true),
+        (b"{\"summary_normal\":\"\xF0\x9F\x8D".to_vec(), true),
+        (b"{\"summary_normal\":\"caf\xC3\n".to_vec(), false),
+        (b"{\"summary_normal\":\"caf\xFF".to_vec(), false),
+        (b"{\"summary_normal\":\"caf\xC3\"".to_vec(), false),
+    ] {
+        let report = lint_bytes(&bytes);
+        let message = &report.violations[0].message;
+        let told = message.starts_with("the input ends in the middle of a record: ");
+        assert_eq!(told, is_cut, "{message}");
+    }
+}
+
 /// AAEP-EV-1: whatever a line holds, the next one is judged.
 #[test]
 fn a_broken_line_is_reported_with_its_column_and_the_rest_is_judged() {

@@ -724,7 +724,7 @@ impl Authorisation {
         };
         let message = format!(
             "{message}; {before}what it could have gone on with is {}",
-            allowed_instead(&candidates, confirmations)
+            allowed_instead(&run, &candidates, confirmations)
         );
         let mut finding = Finding::new(rule, &run.place, Some(session), message);
         if run.action.irreversible {
@@ -762,9 +762,13 @@ impl Authorisation {
         confirmations: &Confirmations,
     ) -> (&'static Rule, String) {
         let by_id = matches!(run.relation, Relation::Same(_));
-        let (used, unused): (Vec<usize>, Vec<usize>) = candidates
-            .iter()
-            .partition(|index| self.assigned.is_taken(**index));
+        // One that was accepted behind the call was not used before it.
+        let is_accepted_behind = |it: usize| {
+            let from = confirmations.kept(it).acceptable_from;
+            from.is_some_and(|from| run.line() < from) && !run.accepted_unseen.contains(&it)
+        };
+        let is_used = |it: &&usize| self.assigned.is_taken(**it) && !is_accepted_behind(**it);
+        let (used, unused): (Vec<usize>, Vec<usize>) = candidates.iter().partition(is_used);
         let last_used = used.last().copied();
         let unused = unused.iter().map(|it| (*it, confirmations.kept(*it)));
         let latest = unused.max_by_key(|(index, question)| (run.fit(question), *index));

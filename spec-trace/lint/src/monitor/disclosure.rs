@@ -96,10 +96,12 @@ impl Disclosure {
         // Whom the transport turns away learns that, whatever else is wrong with the reply.
         let turned_away = refused_by_transport(reply);
         let may_be_told = matches!(check, Check::Unused | Check::Standing) || turned_away;
-        let unmatched = unmatched(check, &reply.answer).filter(|_| !turned_away);
-        let reason = given_away(check, &reply.answer)
-            .or(unmatched)
+        let said = said(reply);
+        let of_one = of_one_check(check, &said).filter(|_| !turned_away);
+        let reason = given_away(check, &said)
+            .or(of_one)
             .map(str::to_owned)
+            .or_else(|| numbered(check, &said))
             .or_else(|| at_fault(check, reply));
         if let Some(body) = reply.body.filter(|_| !may_be_told) {
             self.compare(reply, (name, body, reason.is_some()), session);
@@ -147,7 +149,7 @@ impl Disclosure {
 
     /// Tells of an answer that says of what is no JSON that it is none.
     fn broken(&mut self, reply: &Reply, check: Check, session: Option<&str>, notes: &mut Notes) {
-        if let Some(word) = says_broken(check, &reply.answer) {
+        if let Some(word) = says_broken(check, &said(reply)) {
             let message = format!(
                 "what was sent is no JSON, and the answer tells its sender so: it says {word:?}; if it is a reply, that is the check it failed"
             );
@@ -223,6 +225,11 @@ impl Disclosure {
     }
 }
 
+/// What an answer says, codes in words.
+fn said(reply: &Reply) -> String {
+    [&*reply.answer, "\n", &*reply.codes].concat()
+}
+
 /// What the answer says of the field for which the reply failed the check: its name, where it names no other, or what stands
 /// there. The token is left out: an answer may repeat whom it answers.
 fn at_fault(check: Check, reply: &Reply) -> Option<String> {
@@ -276,14 +283,35 @@ fn given_away(check: Check, answer: &str) -> Option<&'static str> {
     said(own).filter(|_| !other)
 }
 
-/// The word of an answer that says of a token that it fits no question, if none gives another reason. Of a sender that was turned away
-/// it may be about another token.
-fn unmatched(check: Check, answer: &str) -> Option<&'static str> {
-    let word = UNMATCHED.iter().copied().find(|it| answer.contains(it))?;
+/// The word of an answer that says of a token that it fits no question, or of a reply that is JSON and keeps to no schema that it is
+/// none, if no word gives another reason. Of a sender that was turned away it may be about another token.
+fn of_one_check(check: Check, answer: &str) -> Option<&'static str> {
+    let own = match check {
+        Check::Issued => UNMATCHED,
+        Check::Schema(what) if what != NOT_JSON => NO_JSON,
+        _ => return None,
+    };
+    let word = own.iter().copied().find(|it| answer.contains(it))?;
     let others = REASONS.iter().chain(&[MANY_REASONS]);
     let mut others = others.flat_map(|words| words.iter());
-    let is_alone = !others.any(|word| answer.contains(word));
-    (check == Check::Issued && is_alone).then_some(word)
+    (!others.any(|word| answer.contains(word))).then_some(word)
+}
+
+/// The number that the check has among those of chapter 6.3.4, where the answer names it and no other.
+fn numbered(check: Check, answer: &str) -> Option<String> {
+    let own = match check {
+        Check::Schema(_) => 1,
+        Check::Issued => 2,
+        Check::InTime => 4,
+        Check::Allowed => 6,
+        _ => return None,
+    };
+    let words: Vec<&str> = answer.split(|it: char| !it.is_alphanumeric()).collect();
+    let pairs = words.windows(2);
+    let named = pairs.filter(|pair| pair[0] == "check" || pair[0] == "step");
+    let mut numbers = named.filter_map(|pair| pair[1].parse::<u8>().ok());
+    let first = numbers.next()?;
+    (first == own && numbers.all(|it| it == own)).then(|| format!("check {own}"))
 }
 
 /// The word of an answer that says of a reply that is no JSON that it is none, if none gives another reason.
@@ -411,8 +439,15 @@ const ISSUED: &[&str] = &[
     "no such confirmation",
     "does not exist",
     "unrecognized",
+    "unrecognised",
+    "not recognized",
+    "not recognised",
+    "token is not known",
+    "token not known",
     "not issued",
 ];
+/// That a reply is no JSON, said of one that is.
+const NO_JSON: &[&str] = &["invalid json", "json invalid", "not valid json", "not json"];
 /// That a token fits none of the questions, which may be said of a used one as well.
 const UNMATCHED: &[&str] = &[
     "not match",
@@ -423,6 +458,8 @@ const UNMATCHED: &[&str] = &[
     "no pending",
     "invalid token",
     "invalid reply_token",
+    "token invalid",
+    "token is invalid",
     "wrong token",
 ];
 const IN_TIME: &[&str] = &["expire", "deadline", "timed out", "too late", "timeout"];
@@ -430,6 +467,7 @@ const ALLOWED: &[&str] = &[
     "allowed_replies",
     "allowed replies",
     "decision not allowed",
+    "invalid decision",
     "decision is not",
     "decision was not",
 ];
@@ -482,6 +520,29 @@ mod tests {
         ] {
             let given = given_away(check, answer).is_some();
             assert_eq!(given, tells, "{check:?}: {answer}");
+        }
+    }
+
+    /// AAEP-6.3.4-9: the number of a check tells it, where it is that of the check that failed.
+    #[test]
+    fn an_answer_tells_where_it_gives_the_number_of_the_check_alone() {
+        for (check, answer, tells) in [
+            (Check::Issued, "failed check 2", true),
+            (Check::Issued, "check: 2, check 2", true),
+            (Check::Issued, "failed check 1", false),
+            (Check::Issued, "failed checks 2", false),
+            (Check::Issued, "check 2 or check 4", false),
+            (Check::Issued, "check 22", false),
+            (Check::Unused, "check 3", false),
+            (Check::InTime, "step 4", true),
+            (Check::Schema(("", "")), "check 1", true),
+            (Check::Allowed, "check 6", true),
+        ] {
+            assert_eq!(
+                numbered(check, answer).is_some(),
+                tells,
+                "{check:?}: {answer}"
+            );
         }
     }
 

@@ -11,28 +11,40 @@ use crate::record::{Decision, Event};
 use crate::rules::{self, Rule};
 use crate::time::Timestamp;
 
-/// What a conforming producer could have gone on with instead of the call: the next moves of the questions that may be
-/// pending, or another question.
-pub(super) fn allowed_instead(candidates: &[usize], confirmations: &Confirmations) -> String {
-    let mut pending = candidates.iter().rev().filter_map(|number| {
-        let question = confirmations.kept(*number);
-        question
-            .possible
-            .may_be(Outcomes::PENDING)
-            .then_some(question)
-    });
-    let Some(question) = pending.next() else {
+/// What a conforming producer could have gone on with instead of the call: the next moves of the questions that may have been
+/// pending then, or another question.
+pub(super) fn allowed_instead(
+    run: &Run,
+    candidates: &[usize],
+    confirmations: &Confirmations,
+) -> String {
+    let was_pending = |it: &&Confirmation| match it.answered {
+        Some((reply, _)) => run.line() < reply && it.place.line < run.line(),
+        None => it.possible.may_be(Outcomes::PENDING),
+    };
+    let questions = candidates.iter().rev().map(|it| confirmations.kept(*it));
+    let Some(question) = questions.into_iter().find(was_pending) else {
         return "a question for this action, and its acceptance before the call".to_owned();
     };
+    let (decision, moves) = if question.allowed.contains("accept") {
+        (Decision::Accept, ", its rejection, or its withdrawal")
+    } else {
+        (Decision::Reject, ", or its withdrawal")
+    };
+    let may_default = decision == Decision::Reject || run.may_default();
     let until = match (question.deadline, question.default) {
-        (Some(deadline), Some(Decision::Accept)) => {
+        (Some(deadline), Some(default)) if default == decision && may_default => {
             format!(", by a reply decided before {deadline} or by its default then")
         }
         (Some(deadline), _) => format!(", by a reply decided before {deadline}"),
         (None, _) => String::new(),
     };
+    let noun = match decision {
+        Decision::Accept => "acceptance",
+        Decision::Reject => "rejection",
+    };
     format!(
-        "the acceptance of the question on line {}{until}, its rejection, or its withdrawal by a state.changed",
+        "the {noun} of the question on line {}{until}{moves} by a state.changed",
         question.place.line
     )
 }

@@ -197,6 +197,51 @@ pub fn all_text(value: Value<'_>) -> String {
     }
 }
 
+/// The codes within a value, taken apart into words, lower case and one after the other: names that are joined by `_`, `-` or capitals,
+/// and short numbers with the names of their members. `TOKEN_NOT_FOUND` is `token not found`, and `"failedCheck":2` is `failed check 2`.
+pub fn codes(value: Value<'_>) -> String {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+        Value::String(text) => {
+            let apart = taken_apart(text);
+            if apart == text.to_lowercase() {
+                String::new()
+            } else {
+                apart
+            }
+        }
+        Value::Array(items) => items.iter().map(codes).collect::<Vec<_>>().join("\n"),
+        Value::Object(members) => {
+            let code = |(name, value)| match whole(value).filter(|it| it.abs() < LONG_NUMBER) {
+                Some(number) => format!("{} {number}", taken_apart(name)),
+                None => codes(value),
+            };
+            members.iter().map(code).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// `reply_token`, `reply-token`, `replyToken` and `REPLY_TOKEN` as `reply token`.
+fn taken_apart(text: &str) -> String {
+    let mut apart = String::new();
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(next) = rest.next() {
+        let begins_small = |it: Option<&char>| it.is_some_and(|it| it.is_lowercase());
+        let is_hump = next.is_uppercase()
+            && (before.is_lowercase() || before.is_uppercase() && begins_small(rest.peek()));
+        if is_hump {
+            apart.push(' ');
+        }
+        match next {
+            '_' | '-' => apart.push(' '),
+            next => apart.extend(next.to_lowercase()),
+        }
+        before = next;
+    }
+    apart
+}
+
 /// A hash of what a value says: its names, words and short numbers, without ids, times and long numbers, which may differ
 /// from one message to the next.
 pub fn shape(value: Value<'_>) -> u64 {

@@ -412,6 +412,80 @@ fn a_uniform_refusal_is_no_fault() {
     }
 }
 
+/// AAEP-6.3.4-9: a code tells as its words do, however they are joined; one that names no check does not, nor does one that names
+/// another.
+#[test]
+fn a_code_that_names_the_check_tells_it() {
+    let unknown = |body: Value| {
+        let answer = json!({"http_status": 400, "http_body": body});
+        let report = Stream::new()
+            .state("idle", "awaiting_input")
+            .asked("call_1", json!({}))
+            .reply("call_0", "accept", json!({}), answer)
+            .answered("call_1", "reject")
+            .state("awaiting_input", "thinking")
+            .ends();
+        places(&report.violations) == [("AAEP-6.3.4-9", 4)]
+    };
+    for (told, uniform) in [
+        (json!("reply_token_not_found"), json!("reply_refused")),
+        (json!("E_TOKEN_NOT_FOUND"), json!("E_REPLY_REJECTED")),
+        (json!("TOKEN_UNKNOWN"), json!("REPLY_REJECTED")),
+        (json!("unknown-token"), json!("bad-request")),
+        (json!("TokenNotFoundError"), json!("InvalidReplyError")),
+        (json!("unrecognised token"), json!("invalid_reply")),
+        (
+            json!("the token is not known"),
+            json!("the token is refused"),
+        ),
+        (json!({"failed_check": 2}), json!({"failed_checks": 2})),
+        (json!({"failedCheck": 2}), json!({"failedCheck": 4})),
+        (json!("check_2_failed"), json!("check_failed")),
+        (json!("TOKEN_INVALID"), json!("TOKEN_INVALID_OR_EXPIRED")),
+        (json!("token_unknown"), json!("token_already_used")),
+    ] {
+        let within = |error: &Value| {
+            if error.is_object() {
+                error.clone()
+            } else {
+                json!({"code": error})
+            }
+        };
+        assert!(unknown(within(&told)), "{told}");
+        assert!(!unknown(within(&uniform)), "{uniform}");
+    }
+    let body = |code: &str| json!({"http_status": 400, "http_body": {"code": code}});
+    for (late, malformed, line) in [
+        ("E_DEADLINE_PASSED", "E_REFUSED", 4),
+        ("bad_request", "invalid JSON", 5),
+        ("bad_request", "JsonInvalid", 5),
+    ] {
+        let report = told(body(late), body(malformed));
+        assert_eq!(
+            places(&report.violations),
+            [("AAEP-6.3.4-9", line)],
+            "{late}, {malformed}"
+        );
+    }
+    let report = told(body("REPLY_REJECTED"), body("REPLY_REJECTED"));
+    assert_eq!(places(&report.violations), []);
+    let only_reject = json!({"allowed_replies": ["reject"]});
+    for (code, violations) in [
+        ("DECISION_NOT_ALLOWED", &[("AAEP-6.3.4-9", 4)][..]),
+        ("INVALID_DECISION", &[("AAEP-6.3.4-9", 4)]),
+        ("NOT_ACCEPTED", &[]),
+    ] {
+        let report = Stream::new()
+            .state("idle", "awaiting_input")
+            .asked("call_1", only_reject.clone())
+            .reply("call_1", "accept", json!({}), body(code))
+            .answered("call_1", "reject")
+            .state("awaiting_input", "thinking")
+            .ends();
+        assert_eq!(places(&report.violations), violations, "{code}");
+    }
+}
+
 /// AAEP-6.3.4-9: a parser's words for what is no JSON tell its sender so, whether a token can be read in it or not, and with the
 /// status of a handler that has failed; what a gateway answers, or all are told, does not.
 #[test]
@@ -443,6 +517,73 @@ fn a_parsers_words_tell_that_a_reply_is_no_json() {
         .reply("call_1", "accept", json!({}), alone)
         .ends();
     assert!(places(&report.warnings).contains(&("AAEP-6.3.4-9", 4)));
+}
+
+/// AAEP-A.7.4-1, AAEP-A.8-5: what a call could have come behind is told as the stream had it when the call came.
+#[test]
+fn what_could_have_come_instead_of_a_call_is_what_was_open_then() {
+    let asked = |changes: Value| {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        stream.asked("call_1", changes)
+    };
+    let call = |stream: Stream| {
+        stream
+            .state("awaiting_input", "calling_tool")
+            .call("call_1", json!({}))
+    };
+    let only_reject = json!({"allowed_replies": ["reject"]});
+    let acceptance = "what it could have gone on with is the acceptance of the question on line 3";
+    for (stream, line, told) in [
+        (
+            call(asked(json!({})).answered("call_1", "reject")),
+            6,
+            "what it could have gone on with is a question for this action",
+        ),
+        (
+            call(asked(only_reject).answered("call_1", "accept")),
+            6,
+            "what it could have gone on with is the rejection of the question on line 3, by a reply decided before 2026-05-24T14:01:00.300Z or by its default then, or its withdrawal",
+        ),
+        (
+            call(asked(json!({}))).answered("call_1", "reject"),
+            5,
+            acceptance,
+        ),
+        (
+            call(asked(json!({}))).answered("call_1", "accept"),
+            5,
+            acceptance,
+        ),
+    ] {
+        let report = stream.completed("call_1", "success").ends();
+        let found = report.violations.iter().find(|it| it.line == line);
+        let message = found.map(|it| &*it.message).unwrap_or_default();
+        assert!(message.contains(told), "{told}: {:?}", report.violations);
+    }
+}
+
+/// AAEP-A.7.4-1: of a call before the acceptance and one behind it, the first is the one that came too early.
+#[test]
+fn a_call_before_the_acceptance_of_another_came_too_early() {
+    let stream = |second: &str| {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        let stream = stream.asked("call_1", json!({"extra_context": null}));
+        let stream = stream.state("awaiting_input", "calling_tool");
+        let stream = stream
+            .call("call_1", json!({}))
+            .answered("call_1", "accept");
+        let report = stream.call(second, json!({})).completed(second, "success");
+        report.ends()
+    };
+    for second in ["call_1", "call_2"] {
+        let report = stream(second);
+        let found = places(&report.violations);
+        assert!(found.contains(&("AAEP-A.7.4-1", 5)), "{found:?}");
+        assert!(
+            found.iter().all(|(clause, _)| *clause != "AAEP-6.3.5-1"),
+            "{found:?}"
+        );
+    }
 }
 
 /// A question of low risk about what can be undone, which lets its call run where nobody answers.
