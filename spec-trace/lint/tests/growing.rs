@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, BufReader, Read};
 use std::iter::Cycle;
+use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -513,12 +514,57 @@ fn a_default_that_the_call_itself_shows_came_before_it() {
         assert!(report.violations.is_empty(), "{:?}", report.violations);
         let mut open = report.not_judged.iter().map(|it| it.clause);
         let clause = if settings.in_order {
-            "AAEP-A.4-4"
+            "AAEP-A.8-5"
         } else {
             "AAEP-A.7.4-1"
         };
         assert!(open.any(|it| it == clause), "{:?}", report.not_judged);
     }
+}
+
+/// The example of STREAMS.md: a producer's own test.
+fn producers_test(lines: &[String]) {
+    let settings = Settings {
+        replies_recorded: true, // a reply that is not here was not sent
+        in_order: true,         // each reply is pushed before the producer has it
+        ..Settings::default()
+    };
+    let mut stream = Growing::new(settings, Selection::default());
+    for line in lines {
+        let found = stream.push(format!("{line}\n").as_bytes());
+        assert!(found.is_empty(), "{found:?}");
+    }
+    let report = stream.finish("test");
+    assert!(report.violations.is_empty(), "{:?}", report.violations);
+    assert_eq!(report.verdict, Verdict::Conforming, "{report:?}");
+}
+
+/// AAEP-A.7.4-1: the example fails for a call before its reply, with that call, and for nothing that conforms.
+#[test]
+fn the_example_fails_for_a_call_before_its_reply() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/STREAMS.md");
+    let docs = fs::read_to_string(docs).expect("it is part of the project");
+    let (_, example) = docs.split_once("```rust\n").expect("an example");
+    let (example, _) = example.split_once("```").expect("its end");
+    let own = include_str!("growing.rs");
+    let indented = example.lines().map(|line| format!("    {line}\n"));
+    let indented: String = indented.collect();
+    assert!(own.contains(&indented), "{indented}");
+    let accepted: Value = serde_json::from_str(ACCEPTANCE).expect("a reply");
+    let early = called(&accepted, 5);
+    let early: Vec<_> = early[..5].iter().map(Value::to_string).collect();
+    let failed = catch_unwind(|| producers_test(&early)).expect_err("the call is before its reply");
+    let message = failed.downcast_ref::<String>().expect("a message");
+    assert!(message.contains("AAEP-A.7.4-1"), "{message}");
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/valid");
+    let stream =
+        fs::read_to_string(traces.join("AAEP-A.7.4-1_reply-decided-before-the-deadline.jsonl"));
+    let stream: Vec<_> = stream
+        .expect("a stream")
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    producers_test(&stream);
 }
 
 /// AAEP-EV-1: another word at `order` says nothing, and is told; a later head speaks of what stands behind it.
