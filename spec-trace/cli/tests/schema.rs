@@ -679,13 +679,15 @@ fn the_schema_of_a_stream_and_the_judge_agree_on_every_bound() {
                 .map(|(value, fits)| (with(name, value), fits)),
         );
     }
-    for replies in [json!("some"), json!(null), json!(true)] {
-        let head = json!({"type": "countersign.recording", "replies": replies});
-        records.push((head, false));
+    for member in ["replies", "order"] {
+        for value in [json!("some"), json!(null), json!(true)] {
+            let head = json!({"type": "countersign.recording", member: value});
+            records.push((head, false));
+        }
     }
     records.extend([
         (
-            json!({"type": "countersign.recording", "replies": "all"}),
+            json!({"type": "countersign.recording", "replies": "all", "order": "receipt"}),
             true,
         ),
         (json!({"type": "countersign.recording"}), true),

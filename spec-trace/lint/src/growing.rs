@@ -2,7 +2,7 @@
 //!
 //! The one thing to know: what [`push`](Growing::push) yields is final, however the bytes are cut into pieces, and
 //! [`finish`](Growing::finish) yields the report that the whole stream gets at once. What is found and is not final yet is in
-//! neither: it waits for the end, or for the first reply (see [`crate::stream`]).
+//! neither: it waits for the end, or for the first reply (see [`crate::stream`]), and [`undecided`](Growing::undecided) lists it.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -14,7 +14,7 @@ use crate::envelope::{Messages, NoMessage, Opened};
 use crate::finding::Finding;
 use crate::lines::{LONGEST_LINE, Line, Lines, Records};
 use crate::place::Shift;
-use crate::report::LintReport;
+use crate::report::{LintReport, NotJudged};
 use crate::selection::Selection;
 use crate::stream::{Linter, Settings, Standing};
 use crate::{Numbered, Reading, ahead, no_message, tell_that_nothing_was_in_it};
@@ -35,7 +35,7 @@ use crate::{Numbered, Reading, ahead, no_message, tell_that_nothing_was_in_it};
 ///
 /// Memory is that of the line that has not ended, 16 MiB at most, of what is open in the sessions, and of the findings, of which there are
 /// no more than 1000 of a clause.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Growing {
     linter: Linter,
     selection: Selection,
@@ -102,14 +102,31 @@ impl Growing {
         self.linter.confirmations(session)
     }
 
-    /// What is found and is not final: it holds if no reply is recorded.
-    pub fn undecided(&self) -> impl Iterator<Item = &Finding> {
-        let (_, with, without) = self.linter.findings();
-        let final_ones = self.told_with_replies.iter().filter_map(|at| with.get(*at));
-        let final_ones: BTreeSet<_> = final_ones.map(name).collect();
-        let open = without.unwrap_or_default().iter();
-        let open = open.filter(|it| it.follows_from.is_none());
-        open.filter(move |it| !final_ones.contains(&name(it)) && self.asks_for(it))
+    /// What the report would hold besides what was told, if the stream ended behind the last line that has ended. It copies and ends the
+    /// judge, so it takes the time and the memory of all that is kept, and is for the end of a test or now and then.
+    pub fn undecided(&self) -> Undecided {
+        let (always, with, _) = self.linter.findings();
+        let with = self.told_with_replies.iter().filter_map(|at| with.get(*at));
+        let told = always[..self.told].iter().chain(with);
+        let mut told: Vec<_> = told
+            .filter(|it| it.follows_from.is_none())
+            .cloned()
+            .collect();
+        let LintReport {
+            mut violations,
+            mut warnings,
+            mut not_judged,
+            ..
+        } = self.report(self.linter.clone(), "");
+        for findings in [&mut violations, &mut warnings] {
+            findings.retain(|it| !take_told(it, &mut told));
+        }
+        not_judged.retain(|it| it.owed);
+        Undecided {
+            violations,
+            warnings,
+            not_judged,
+        }
     }
 
     /// Forgets what has come of the line that has not ended: not the stream ends there, but the reading of it.
@@ -121,7 +138,12 @@ impl Growing {
     pub fn finish(mut self, file: &str) -> LintReport {
         let rest = mem::take(&mut self.rest);
         self.judge(&rest);
-        let mut report = self.linter.finish(file);
+        let linter = mem::take(&mut self.linter);
+        self.report(linter, file)
+    }
+
+    fn report(&self, linter: Linter, file: &str) -> LintReport {
+        let mut report = linter.finish(file);
         report.fingerprint();
         self.selection.apply(self.selected_from, &mut report);
         report
@@ -183,6 +205,28 @@ impl Growing {
     fn asks_for(&self, finding: &Finding) -> bool {
         self.selection.asks_for(self.selected_from, finding)
     }
+}
+
+/// What is not final yet in a stream that grows.
+#[derive(Debug, Clone)]
+pub struct Undecided {
+    /// Violations that hold if the stream ends here, by line.
+    pub violations: Vec<Finding>,
+    /// Warnings of which that is so, by line.
+    pub warnings: Vec<Finding>,
+    /// What the verdict would be left open for.
+    pub not_judged: Vec<NotJudged>,
+}
+
+/// Whether a finding of the report is one of those that were `told` by [`Growing::push`], which is taken out: each was told once.
+pub fn take_told(finding: &Finding, told: &mut Vec<Finding>) -> bool {
+    let is_same = |it: &Finding| {
+        (it.clause, it.line, it.column) == (finding.clause, finding.line, finding.column)
+            && it.session == finding.session
+            && finding.message.starts_with(&it.message)
+    };
+    let at = told.iter().position(is_same);
+    at.map(|at| told.swap_remove(at)).is_some()
 }
 
 /// A record that was read.

@@ -69,6 +69,8 @@ pub enum Record<'a> {
     Head {
         /// Whether `replies` is `all`: each that was sent is recorded.
         replies: bool,
+        /// Whether `order` is `receipt`: the lines stand in the order in which the messages were received.
+        in_order: bool,
     },
     /// A message that is no message of the protocol, or one that went the wrong way: it has no effect.
     NotJudged,
@@ -608,15 +610,20 @@ fn foreign<'a>(
         return Record::NotJudged;
     }
     if type_name == "countersign.recording" {
-        let replies = message.get("replies");
-        let all = replies.and_then(Value::as_str) == Some("all");
-        if replies.is_some() && !all {
-            Fields::new(message, &rules::RECORD, faults).fault(
-                "replies of the head of a recording is not \"all\", so that it says nothing"
-                    .to_owned(),
-            );
-        }
-        return Record::Head { replies: all };
+        let mut says = |member: &str, word: &str| {
+            let value = message.get(member);
+            let is_said = value.and_then(Value::as_str) == Some(word);
+            if value.is_some() && !is_said {
+                Fields::new(message, &rules::RECORD, faults).fault(format!(
+                    "{member} of the head of a recording is not \"{word}\", so that it says nothing"
+                ));
+            }
+            is_said
+        };
+        return Record::Head {
+            replies: says("replies", "all"),
+            in_order: says("order", "receipt"),
+        };
     }
     Record::Foreign {
         session: message.get("session_id").and_then(Value::as_str),

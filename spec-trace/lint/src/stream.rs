@@ -39,6 +39,9 @@ pub struct Settings {
     /// Whether replies stand among the events by their times, that is by two clocks: what rests on so few seconds of that order
     /// as a reply may be on its way is not judged.
     pub two_clocks: bool,
+    /// Whether the lines are known beforehand to stand in the order of receipt, replies too, before the producer had them; else
+    /// the head of a recording tells. Then no reply explains what stands before it. It says nothing where there are two clocks.
+    pub in_order: bool,
 }
 
 /// The judge of one stream.
@@ -57,6 +60,8 @@ pub struct Linter {
     questions: u64,
     clarifications: u64,
     replies_seen: bool,
+    /// Whether the lines stand in the order of receipt from here on.
+    in_order: bool,
     /// How often another producer started a session under an id that was taken, and the line of the first.
     twins: u64,
     first_twin: Option<u64>,
@@ -99,6 +104,7 @@ impl Linter {
         Self {
             settings,
             replies_seen: settings.replies_recorded,
+            in_order: settings.in_order,
             ..Self::default()
         }
     }
@@ -143,8 +149,9 @@ impl Linter {
                 numbered,
                 may_be_missed,
             } => self.unread(*session, *numbered, *may_be_missed),
-            Record::Head { replies } => {
+            Record::Head { replies, in_order } => {
                 self.records += 1;
+                self.set_order(*in_order);
                 if *replies {
                     self.replies_are_recorded();
                 }
@@ -214,6 +221,7 @@ impl Linter {
             twins: _,
             first_twin: _,
             replies_seen,
+            in_order,
             extended,
             stray,
             shared,
@@ -221,7 +229,7 @@ impl Linter {
         let tokens = tokens.all();
         let tokens: BTreeSet<_> = tokens.map(|(token, it)| (token, sessions.id(it))).collect();
         let mut memory = Memory::default();
-        memory.value(&(settings, replies_seen, tokens, kept));
+        memory.value(&(settings, replies_seen, in_order, tokens, kept));
         memory.value(&last.map(|it| sessions.id(it)));
         memory.line(*extended);
         memory.line(*stray);
@@ -288,7 +296,7 @@ impl Linter {
             } = &mut self.shared;
             unfinished.ended(event, &open.tools, notes);
         }
-        let over = matches!(event.kind, EventKind::Ended(_)) && !open.recorded.is_undecided();
+        let over = matches!(event.kind, EventKind::Ended(_)) && !open.recorded.waits_for_a_reply();
         if let Some(token) = forgotten {
             self.tokens.remove(&token, number);
         }
@@ -356,12 +364,9 @@ impl Linter {
 
     fn open(&mut self, lifecycle: Lifecycle, sequence: Sequence) -> Session {
         self.kept += 1;
-        let open = OpenSession::new(
-            lifecycle,
-            sequence,
-            self.replies_seen,
-            self.settings.two_clocks,
-        );
+        let two_clocks = self.settings.two_clocks;
+        let mut open = OpenSession::new(lifecycle, sequence, self.replies_seen, two_clocks);
+        open.set_order(self.in_order && !two_clocks);
         Session::Kept(Box::new(open))
     }
 
@@ -548,6 +553,18 @@ impl Linter {
         for session in self.sessions.all_mut() {
             if let Session::Kept(open) = session {
                 open.unseen = None;
+            }
+        }
+    }
+
+    /// Takes in what the head of a recording says of those behind it. What began before that has lines of both.
+    fn set_order(&mut self, in_order: bool) {
+        self.in_order = self.settings.in_order || in_order;
+        if !self.in_order {
+            for session in self.sessions.all_mut() {
+                if let Session::Kept(open) = session {
+                    open.set_order(false);
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, BufReader, Read};
 use std::iter::Cycle;
+use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,13 +12,13 @@ use std::vec::IntoIter;
 use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
 use countersign_lint::finding::Finding;
 use countersign_lint::growing::{Followed, Growing};
-use countersign_lint::report::LintReport;
+use countersign_lint::report::{LintReport, Verdict};
 use countersign_lint::selection::Selection;
-use countersign_lint::stream::Settings;
-use countersign_lint::{judge, judge_opened};
+use countersign_lint::stream::{Linter, Settings};
+use countersign_lint::{judge, judge_line, judge_opened};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// All recorded streams, with one that is torn, one without replies and one with lines that are none.
 fn streams() -> Vec<Vec<u8>> {
@@ -209,7 +210,7 @@ proptest! {
         torn in prop::option::of(any::<Index>()),
     ) {
         let text = String::from_utf8_lossy(&stream);
-        let is_value = |line: &&str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+        let is_value = |line: &&str| serde_json::from_str::<Value>(line).is_ok();
         let lines = text.lines().filter(is_value);
         let mut file: Vec<u8> = lines.flat_map(|line| in_envelope(line, envelope).into_bytes()).collect();
         if let Some(torn) = torn {
@@ -282,7 +283,8 @@ fn a_fault_is_told_with_the_line_that_shows_it() {
         told.extend(found.iter().map(|it| (it.clause, it.line)));
     }
     assert!(!told.is_empty());
-    assert!(growing.undecided().next().is_none(), "there are replies");
+    let open = growing.undecided();
+    assert!(open.violations.is_empty(), "each was told: {open:?}");
     let listed = whole.violations.iter().chain(&whole.warnings);
     let listed = listed.map(|it| (it.clause, it.line));
     let listed: Vec<_> = listed.collect();
@@ -299,16 +301,114 @@ fn a_fault_is_told_with_the_line_that_shows_it() {
         found.iter().any(|it| it.clause == "AAEP-A.8-4"),
         "{found:?}"
     );
-    let open: Vec<_> = growing.undecided().map(|it| (it.clause, it.line)).collect();
-    let report = growing.finish("a");
-    let listed = report.violations.iter().chain(&report.warnings);
-    let listed: Vec<_> = listed.map(|it| (it.clause, it.line)).collect();
-    assert!(
-        open.iter().all(|it| listed.contains(it)),
-        "{open:?} {listed:?}"
-    );
-    let twice = found.iter().any(|it| open.contains(&(it.clause, it.line)));
-    assert!(!twice, "{found:?} {open:?}");
+}
+
+/// What is told and what is undecided are together what the report holds, wherever the stream ends, and the verdict is open for what
+/// `undecided` says.
+#[test]
+fn what_the_end_finds_was_told_or_listed_before() {
+    let mut listed = 0;
+    let streams = streams();
+    // The last are all of them in one.
+    for stream in &streams[..streams.len() - 3] {
+        // A line that has not ended is left out.
+        let ended = stream.iter().rposition(|it| *it == b'\n');
+        let stream = &stream[..ended.map_or(0, |it| it + 1)];
+        for settings in [Settings::default(), RECORDED, IN_ORDER] {
+            let mut growing = Growing::new(settings, Selection::default());
+            let (mut found, mut end) = (Vec::new(), 0);
+            for line in stream.split_inclusive(|it| *it == b'\n') {
+                found.extend(growing.push(line).iter().map(told));
+                end += line.len();
+                let undecided = growing.undecided();
+                let all = undecided.violations.iter().chain(&undecided.warnings);
+                let all: Vec<_> = all.map(told).collect();
+                listed += all.len();
+                let mut all = [all, found.clone()].concat();
+                let whole = judge(&stream[..end], "a", settings, &Selection::default());
+                let mut at_the_end: Vec<_> = whole
+                    .violations
+                    .iter()
+                    .chain(&whole.warnings)
+                    .map(told)
+                    .collect();
+                all.sort();
+                at_the_end.sort();
+                assert_eq!(
+                    all,
+                    at_the_end,
+                    "{settings:?} {}",
+                    String::from_utf8_lossy(&stream[..end])
+                );
+                let open = whole.not_judged.iter().filter(|it| it.owed);
+                assert_eq!(undecided.not_judged, open.cloned().collect::<Vec<_>>());
+            }
+        }
+    }
+    assert!(listed > 500, "{listed}");
+}
+
+const RECORDED: Settings = Settings {
+    strict: false,
+    replies_recorded: true,
+    two_clocks: false,
+    in_order: false,
+};
+
+const IN_ORDER: Settings = Settings {
+    in_order: true,
+    ..RECORDED
+};
+
+fn event(name: &str, number: u64, more: &Value) -> Value {
+    let mut event = json!({
+        "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{name}"),
+        "event_id": format!("evt_{number:026}"), "session_id": "sess_1", "sequence_number": number,
+        "timestamp": format!("2026-05-24T14:22:{:02}.000Z", 10 + number),
+        "producer": {"agent_id": "agent", "agent_version": "1"},
+    });
+    let members = more.as_object().expect("members").clone();
+    event.as_object_mut().expect("an event").extend(members);
+    event
+}
+
+/// A question, the irreversible call that it asks for, and a reply that stands behind as many of the events as is said.
+fn called(reply: &Value, behind: usize) -> Vec<Value> {
+    let question = json!({
+        "reply_token": "rpl_00000000000000000000000001", "action": "Delete the file a.txt",
+        "consequence": "It is gone.", "risk_level": "low", "irreversible": true, "urgency": "critical",
+        "default_decision": "reject", "timeout_seconds": 300,
+        "extra_context": {"tool_call_id": "call_1"},
+    });
+    let call = json!({
+        "tool_call_id": "call_1", "tool": "delete_file", "risk_level": "low", "irreversible": true,
+        "args_summary": "a.txt", "summary_normal": "It deletes a.txt.",
+    });
+    let mut lines = vec![
+        event(
+            "session.started",
+            0,
+            &json!({"summary_normal": "A request."}),
+        ),
+        event(
+            "state.changed",
+            1,
+            &json!({"from_state": "idle", "to_state": "awaiting_input"}),
+        ),
+        event("awaiting.confirmation", 2, &question),
+        event(
+            "state.changed",
+            3,
+            &json!({"from_state": "awaiting_input", "to_state": "calling_tool"}),
+        ),
+        event("tool.invoked", 4, &call),
+    ];
+    lines.insert(behind, reply.clone());
+    lines
+}
+
+fn lines_of(values: &[Value]) -> Vec<String> {
+    values.iter().map(|it| format!("{it}\n")).collect()
 }
 
 /// A line without an end takes no more memory than the longest that is read.
@@ -326,4 +426,227 @@ fn a_line_that_is_too_long_is_told_when_it_ends() {
         "{}",
         found[0].message
     );
+}
+
+const ACCEPTANCE: &str = r#"{"type":"confirmation.reply","reply_token":"rpl_00000000000000000000000001","decision":"accept","subscription_id":"sub_1","timestamp":"2026-05-24T14:22:13.000Z"}"#;
+
+/// AAEP-A.7.4-1: where the lines stand in the order of receipt, a call before its reply is told with its own line, and is a violation
+/// where the stream stops there. In any other a reply that is dated before it may be logged behind it. That holds for whatever says
+/// that of the order, and for replies that may not count.
+#[test]
+fn a_call_before_its_reply_is_told_at_once_where_the_order_is_certain() {
+    let head =
+        |more: &str| format!("{{\"type\":\"countersign.recording\",\"replies\":\"all\"{more}}}\n");
+    let accepted: Value = serde_json::from_str(ACCEPTANCE).expect("a reply");
+    let wrapped = |sender: &str| json!({"dir": "in", "at": "2026-05-24T14:22:13.100Z", "sender": sender, "message": accepted});
+    let of_nobody = wrapped("stranger");
+    for (settings, first, is_certain) in [
+        (RECORDED, String::new(), false),
+        (Settings::default(), head(""), false),
+        (IN_ORDER, String::new(), true),
+        (Settings::default(), head(",\"order\":\"receipt\""), true),
+        (
+            Settings {
+                two_clocks: true,
+                ..IN_ORDER
+            },
+            String::new(),
+            false,
+        ),
+    ] {
+        let mut lines = lines_of(&called(&accepted, 5)[..5]);
+        lines.insert(0, first);
+        let mut growing = Growing::new(settings, Selection::default());
+        let before = lines.len() - 1;
+        let found = growing.push(lines[..before].concat().as_bytes());
+        assert!(found.is_empty(), "{found:?}");
+        let found = growing.push(lines[before].as_bytes());
+        let expected: &[&str] = if is_certain { &["AAEP-A.7.4-1"] } else { &[] };
+        let clauses: Vec<_> = found.iter().map(|it| it.clause).collect();
+        assert_eq!(clauses, expected, "{settings:?}");
+        let verdict = if is_certain {
+            Verdict::Violating
+        } else {
+            Verdict::Inconclusive
+        };
+        assert_eq!(growing.clone().finish("a").verdict, verdict, "{settings:?}");
+        // The reply that is dated before the call: then it may explain it.
+        let found = growing.push(format!("{accepted}\n").as_bytes());
+        assert!(found.is_empty(), "{found:?}");
+        let violations = growing.finish("a").violations;
+        assert_eq!(
+            violations.is_empty(),
+            !is_certain,
+            "{settings:?} {violations:?}"
+        );
+    }
+    // One that does not count, before the call.
+    let lines = lines_of(&called(&of_nobody, 3)).concat();
+    let found = Growing::new(IN_ORDER, Selection::default()).push(lines.as_bytes());
+    assert_eq!(
+        found
+            .iter()
+            .map(|it| (it.clause, it.line))
+            .collect::<Vec<_>>(),
+        [("AAEP-6.3.4-5", 6)]
+    );
+    // One that does.
+    let lines = lines_of(&called(&wrapped("known"), 3)).concat();
+    let found = Growing::new(IN_ORDER, Selection::default()).push(lines.as_bytes());
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// AAEP-6.4-1: a rejection by who may be nobody, and a call by which the timeout of a default that accepts is over: it may have been applied.
+#[test]
+fn a_default_that_the_call_itself_shows_came_before_it() {
+    let rejected: Value =
+        serde_json::from_str(&ACCEPTANCE.replace("accept", "reject")).expect("a reply");
+    let mut lines = called(&rejected, 3);
+    let question = &mut lines[2];
+    question["default_decision"] = json!("accept");
+    question["timeout_seconds"] = json!(60);
+    let sender = json!({"dir": "in", "at": "2026-05-24T14:22:13.100Z", "message": rejected});
+    lines[3] = sender;
+    lines.last_mut().expect("the call")["timestamp"] = json!("2026-05-24T14:23:30.000Z");
+    let stream = lines_of(&lines).concat();
+    for settings in [RECORDED, IN_ORDER] {
+        let report = judge(stream.as_bytes(), "a", settings, &Selection::default());
+        assert!(report.violations.is_empty(), "{:?}", report.violations);
+        let mut open = report.not_judged.iter().map(|it| it.clause);
+        let clause = if settings.in_order {
+            "AAEP-A.8-5"
+        } else {
+            "AAEP-A.7.4-1"
+        };
+        assert!(open.any(|it| it == clause), "{:?}", report.not_judged);
+    }
+}
+
+/// The example of STREAMS.md: a producer's own test.
+fn producers_test(lines: &[String]) {
+    let settings = Settings {
+        replies_recorded: true, // a reply that is not here was not sent
+        in_order: true,         // each reply is pushed before the producer has it
+        ..Settings::default()
+    };
+    let mut stream = Growing::new(settings, Selection::default());
+    for line in lines {
+        let found = stream.push(format!("{line}\n").as_bytes());
+        assert!(found.is_empty(), "{found:?}");
+    }
+    let report = stream.finish("test");
+    assert!(report.violations.is_empty(), "{:?}", report.violations);
+    assert_eq!(report.verdict, Verdict::Conforming, "{report:?}");
+}
+
+/// AAEP-A.7.4-1: the example fails for a call before its reply, with that call, and for nothing that conforms.
+#[test]
+fn the_example_fails_for_a_call_before_its_reply() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/STREAMS.md");
+    let docs = fs::read_to_string(docs).expect("it is part of the project");
+    let (_, example) = docs.split_once("```rust\n").expect("an example");
+    let (example, _) = example.split_once("```").expect("its end");
+    let own = include_str!("growing.rs");
+    let indented = example.lines().map(|line| format!("    {line}\n"));
+    let indented: String = indented.collect();
+    assert!(own.contains(&indented), "{indented}");
+    let accepted: Value = serde_json::from_str(ACCEPTANCE).expect("a reply");
+    let early = called(&accepted, 5);
+    let early: Vec<_> = early[..5].iter().map(Value::to_string).collect();
+    let failed = catch_unwind(|| producers_test(&early)).expect_err("the call is before its reply");
+    let message = failed.downcast_ref::<String>().expect("a message");
+    assert!(message.contains("AAEP-A.7.4-1"), "{message}");
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/valid");
+    let stream =
+        fs::read_to_string(traces.join("AAEP-A.7.4-1_reply-decided-before-the-deadline.jsonl"));
+    let stream: Vec<_> = stream
+        .expect("a stream")
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    producers_test(&stream);
+}
+
+/// AAEP-EV-1: another word at `order` says nothing, and is told; a later head speaks of what stands behind it.
+#[test]
+fn the_order_holds_for_what_stands_behind_the_head_that_says_it() {
+    let accepted: Value = serde_json::from_str(ACCEPTANCE).expect("a reply");
+    let events = lines_of(&called(&accepted, 5)[..5]).concat();
+    let ordered =
+        "{\"type\":\"countersign.recording\",\"replies\":\"all\",\"order\":\"receipt\"}\n";
+    let unordered = "{\"type\":\"countersign.recording\",\"replies\":\"all\"}\n";
+    let other = "{\"type\":\"countersign.recording\",\"replies\":\"all\",\"order\":\"time\"}\n";
+    let started = events.lines().next().unwrap_or_default();
+    let rest = &events[started.len()..];
+    let begun = format!("{ordered}{started}\n{unordered}{}", rest.trim_start());
+    for (stream, expected) in [
+        (format!("{other}{events}"), vec!["AAEP-EV-1"]),
+        (format!("{ordered}{unordered}{events}"), vec![]),
+        (begun, vec![]),
+        (
+            format!("{unordered}{ordered}{events}"),
+            vec!["AAEP-A.7.4-1"],
+        ),
+    ] {
+        let found = Growing::default().push(stream.as_bytes());
+        assert_eq!(
+            found.iter().map(|it| it.clause).collect::<Vec<_>>(),
+            expected,
+            "{stream}"
+        );
+    }
+}
+
+/// A session that is over is not kept for a reply that cannot come: its question asks nothing any more.
+#[test]
+fn nothing_waits_behind_the_end_of_a_session_where_the_order_is_certain() {
+    let accepted: Value = serde_json::from_str(ACCEPTANCE).expect("a reply");
+    let mut lines = called(&accepted, 5);
+    lines.truncate(5);
+    lines.push(event(
+        "session.errored",
+        5,
+        &json!({"summary_normal": "It broke."}),
+    ));
+    let text = lines_of(&lines).concat();
+    for (settings, is_kept) in [(RECORDED, true), (IN_ORDER, false)] {
+        let mut linter = Linter::with(settings);
+        for (line, text) in (1..).zip(text.lines()) {
+            judge_line(&mut linter, line, text.as_bytes());
+        }
+        assert_eq!(
+            !linter.confirmations("sess_1").is_empty(),
+            is_kept,
+            "{settings:?}"
+        );
+    }
+}
+
+/// AAEP-A.7.4-1: streams that conform do so where their lines are known to stand in the order of receipt, but for those whose names
+/// say that a reply is logged behind what it led to.
+#[test]
+fn a_conforming_stream_conforms_in_order() {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/valid");
+    let mut judged = 0;
+    for entry in fs::read_dir(traces).expect("the folder is part of the project") {
+        let path = entry.expect("readable").path();
+        let name = path.to_string_lossy().into_owned();
+        if path.extension().is_none_or(|it| it != "jsonl") {
+            continue;
+        }
+        let stream = fs::read(&path).expect("a stream");
+        let accused = |settings| {
+            !judge(&*stream, "a", settings, &Selection::default())
+                .violations
+                .is_empty()
+        };
+        let is_logged_late = name.contains("logged-after");
+        let in_order = Settings {
+            in_order: true,
+            ..Settings::default()
+        };
+        assert_eq!(accused(in_order), is_logged_late, "{name}");
+        judged += 1;
+    }
+    assert!(judged > 200, "{judged}");
 }

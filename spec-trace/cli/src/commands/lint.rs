@@ -64,6 +64,7 @@ where neither is known, `\"sender\":\"untold\"`.
 That nobody replied is evidence only where replies are recorded: where one is, where a record says
 so, as in the next line, or with --replies all.
   {\"type\":\"countersign.recording\",\"replies\":\"all\"}
+With \"order\":\"receipt\" in it no reply explains a call before it; else one may be logged late.
 
 In streams of AAEP, what would not be wrong were another fault mended stands under that, as its
 consequence.

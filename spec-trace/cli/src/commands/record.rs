@@ -18,8 +18,9 @@ use crate::show::words::printable;
 const HELP: &str = "\
 Whatever is sent to the address goes to the producer as it is, and what the producer answers comes
 back as it comes. Clients are given this address in the place of the producer's. The first line
-of a recording says that all replies are in it, so that `lint` takes it as evidence where there is
-none: nobody may go round this address. Then it has a line for
+of a recording says that all replies are in it, in the order of receipt. So `lint` takes it as
+evidence where there is none, and no reply explains a call before it: nobody may go round this
+address. Then it has a line for
 
   each event that a stream (text/event-stream) has told: `dir` is `out`. What comes to several
   subscribers is recorded once, with the number of the `stream` that it came in first and, where

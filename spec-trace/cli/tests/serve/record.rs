@@ -74,7 +74,7 @@ fn lines(file: &Path) -> Vec<Value> {
         .collect()
 }
 
-const HEAD: &str = r#"{"type":"countersign.recording","replies":"all"}"#;
+const HEAD: &str = r#"{"type":"countersign.recording","replies":"all","order":"receipt"}"#;
 
 /// A producer that answers each connection with these bytes, and then closes it.
 fn answering(bytes: Vec<u8>) -> String {

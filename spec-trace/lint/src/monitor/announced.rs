@@ -566,9 +566,7 @@ impl Ran {
             self.early.action.name(),
             self.early.line
         );
-        let answered = question
-            .answered
-            .filter(|it| self.follows(*it, question.slack));
+        let answered = question.answered.filter(|it| self.follows(*it, question));
         let may_default = !self.early.action.irreversible
             || matches!(self.early.action.risk, None | Some(Risk::Low));
         let by_default = answered.is_none() && question.may_explain(self.place.line, may_default);
@@ -647,9 +645,10 @@ impl Ran {
     }
 
     /// Whether the reply that decided came before the completion.
-    fn follows(&self, (line, moment): (u64, Timestamp), slack: i64) -> bool {
-        let completed = self.moment().map(|it| it.plus_seconds(slack));
-        line < self.place.line || completed.is_none_or(|completed| moment <= completed)
+    fn follows(&self, (line, moment): (u64, Timestamp), question: &Confirmation) -> bool {
+        let completed = self.moment().map(|it| it.plus_seconds(question.slack));
+        let by_time = completed.is_none_or(|completed| moment <= completed);
+        line < self.place.line || !question.in_order && by_time
     }
 
     /// When it is taken to have completed.

@@ -279,6 +279,7 @@ impl Authorisation {
             let is_before =
                 |reply: Timestamp, call: Timestamp| reply <= call.plus_seconds(confirmations.slack);
             let before = match (received, run.received, run.sent) {
+                _ if confirmations.in_order => false,
                 (Some(reply), Some(call), _) => is_before(reply, call),
                 (_, _, Some(call)) => is_before(decided, call),
                 (_, _, None) => true,
@@ -494,7 +495,7 @@ impl Authorisation {
             && run.completed.is_none()
             && open.peek().is_some()
             && open.all(|it| run.is_tied_by_place_alone(it) || tells && run.fit(it) == Fit::Not);
-        let is_deferred = left(Outcomes::PENDING) || may_be_unanswered;
+        let is_deferred = !confirmations.in_order && (left(Outcomes::PENDING) || may_be_unanswered);
         if !is_deferred && !waits {
             return self.accuse(number, session, confirmations, notes);
         }

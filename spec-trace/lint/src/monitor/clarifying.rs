@@ -31,6 +31,8 @@ pub struct Clarifications {
     asked: VecDeque<Asked>,
     /// The line of the last message that may have granted the questions before it more time (AAEP-6.4.2-3).
     pub extended: u64,
+    /// Whether the lines stand in the order of receipt: no reply explains what stands before it.
+    pub in_order: bool,
 }
 
 /// One clarification.
@@ -112,8 +114,13 @@ impl Status {
 
 impl Clarifications {
     pub(crate) fn remember(&self, memory: &mut Memory) {
-        let Self { asked, extended } = self;
+        let Self {
+            asked,
+            extended,
+            in_order,
+        } = self;
         memory.line(*extended);
+        memory.value(in_order);
         memory.each(asked.iter(), |memory, asked| {
             let Asked {
                 place,
@@ -167,6 +174,11 @@ impl Clarifications {
     pub fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<Cow<'static, str>> {
         for asked in &mut self.asked {
             asked.pass(event, notes);
+            // One that is open is over with any later reply.
+            let is_open = asked.suspicion.as_ref().is_none_or(|it| it.open);
+            if self.in_order && !is_open {
+                asked.give_up(notes);
+            }
         }
         let EventKind::Clarifying(question) = &event.kind else {
             return None;

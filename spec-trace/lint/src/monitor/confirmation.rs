@@ -141,6 +141,8 @@ pub struct Confirmation {
     pub(super) near: Option<Decision>,
     /// By how many seconds the clocks may differ by which replies and events are in order.
     pub(super) slack: i64,
+    /// Whether the lines stand in the order of receipt.
+    pub(super) in_order: bool,
     /// The last change of state before the reply that decided it, or the first behind that so near that it may have come before, where
     /// two clocks say which.
     left: Option<(u64, Timestamp)>,
@@ -206,6 +208,7 @@ impl Confirmation {
             near: None,
             ignored: None,
             slack: 0,
+            in_order: false,
             left: None,
             may_be_unanswered: false,
             may_be_late: false,
@@ -245,6 +248,7 @@ impl Confirmation {
             near,
             ignored,
             slack,
+            in_order,
             left,
             may_be_unanswered,
             may_be_late,
@@ -285,7 +289,7 @@ impl Confirmation {
             memory.line(*line);
             memory.value(moment);
         });
-        memory.value(&(slack, left));
+        memory.value(&(slack, in_order, left));
         memory.value(&(stood_still, extension.map(|it| it.until)));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
@@ -369,6 +373,7 @@ impl Confirmation {
             return false;
         };
         match (arrived, received, sent) {
+            _ if self.in_order => true,
             (Some(arrived), Some(received), _) => received.plus_seconds(self.slack) < arrived,
             (_, _, Some(sent)) => sent.plus_seconds(self.slack) < decided,
             (_, _, None) => false,
@@ -391,8 +396,11 @@ impl Confirmation {
         let [by_reply, by_default] = self.overruled;
         let acceptances = [by_reply, by_default.filter(|_| may_default)];
         let mut acceptances = acceptances.into_iter().flatten();
-        let before =
-            |it: &(u64, Option<Timestamp>)| it.0 < line || it.1.is_none() || it.1 <= moment;
+        let by_time = |it: Option<Timestamp>| it.is_none() || it <= moment;
+        // Its default may have been applied by the very event that shows that its time is over.
+        let before = |it: &(u64, Option<Timestamp>)| {
+            it.0 < line || self.in_order && it.0 == line || !self.in_order && by_time(it.1)
+        };
         acceptances.find(before).map(|(accepted, _)| accepted)
     }
 

@@ -58,6 +58,8 @@ pub struct Confirmations {
     replies: Replies,
     /// By how many seconds the clocks may differ by which replies and events are in order; 0 where that is as it was recorded.
     pub slack: i64,
+    /// Whether the lines stand in the order of receipt: no reply explains what stands before it.
+    pub in_order: bool,
     /// Those of which no event so far may say what became of them, and no reply for sure.
     untouched: Ordered<usize>,
     /// The others that are kept.
@@ -90,6 +92,7 @@ impl Confirmations {
     pub fn new(replies: Replies, slack: i64) -> Self {
         Self {
             slack,
+            in_order: false,
             by_number: Ordered::default(),
             asked: 0,
             replies,
@@ -110,6 +113,7 @@ impl Confirmations {
             asked,
             replies,
             slack,
+            in_order,
             untouched,
             touched,
             ran_out,
@@ -119,7 +123,7 @@ impl Confirmations {
             stray,
             kinds,
         } = self;
-        memory.value(&(asked, replies, slack, untouched, touched));
+        memory.value(&(asked, replies, (slack, in_order), untouched, touched));
         memory.value(&(ran_out, deadlines, unfollowed, kinds));
         memory.line(*extended);
         memory.line(*stray);
@@ -127,6 +131,14 @@ impl Confirmations {
             memory.value(&number);
             kept.confirmation.remember(memory);
         });
+    }
+
+    /// Takes in whether the lines stand in the order of receipt.
+    pub fn set_order(&mut self, in_order: bool) {
+        self.in_order = in_order;
+        for (_, kept) in self.by_number.iter_mut() {
+            kept.confirmation.in_order = in_order;
+        }
     }
 
     /// Whether all replies are in the record.
@@ -262,6 +274,7 @@ impl Confirmations {
     ) -> Option<(usize, Box<Confirmation>)> {
         let line = confirmation.place.line;
         confirmation.slack = self.slack;
+        confirmation.in_order = self.in_order;
         if self.replies == Replies::Unseen {
             confirmation.add(Outcomes::ACCEPTED.or(Outcomes::REJECTED), line);
         }

@@ -580,7 +580,8 @@ impl Call {
         else {
             return;
         };
-        let is_told = question.slack == 0 && received.is_some() && self.moments.1.is_some();
+        let is_told = question.in_order
+            || question.slack == 0 && received.is_some() && self.moments.1.is_some();
         if self.is_taken_for_any() && self.line < reply && !is_told {
             let reason = format!(
                 "the call on line {} is recorded before the reply on line {reply} which accepts its question, decided at {decided}: whether that had arrived does not show; {}",

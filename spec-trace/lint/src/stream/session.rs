@@ -75,6 +75,12 @@ impl OpenSession {
         }
     }
 
+    /// Takes in whether the lines stand in the order of receipt.
+    pub(super) fn set_order(&mut self, in_order: bool) {
+        self.recorded.confirmations.set_order(in_order);
+        self.clarifications.in_order = in_order;
+    }
+
     pub(super) fn remember(&self, memory: &mut Memory) {
         let Self {
             lifecycle,
@@ -457,8 +463,9 @@ impl ConfirmationMonitors {
     }
 
     /// Whether a reply may still change the verdict on what came, even when the session is over.
-    pub(super) fn is_undecided(&self) -> bool {
-        self.authorisation.is_undecided() || self.announced.is_undecided()
+    pub(super) fn waits_for_a_reply(&self) -> bool {
+        let is_undecided = self.authorisation.is_undecided() || self.announced.is_undecided();
+        is_undecided && !self.confirmations.in_order
     }
 
     /// Judges what no question that is still to come can be about: the input ends.

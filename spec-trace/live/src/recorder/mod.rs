@@ -37,8 +37,10 @@ pub mod sse;
 
 /// The longest body of a request that is passed on, in bytes.
 pub const LONGEST_REQUEST: usize = 16 * 1024 * 1024;
-/// The first line of a recording: each reply that passes is in it, so that where there is none, none was sent.
-const HEAD: &[u8] = b"{\"type\":\"countersign.recording\",\"replies\":\"all\"}\n";
+/// The first line of a recording: each reply that passes is in it, so that where there is none, none was sent; and it is taken down
+/// before the producer has it, so that no event behind which it stands came of it.
+const HEAD: &[u8] =
+    b"{\"type\":\"countersign.recording\",\"replies\":\"all\",\"order\":\"receipt\"}\n";
 /// The longest body of an answer to a message that is recorded, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024;
 /// How long a connection to the producer may take.

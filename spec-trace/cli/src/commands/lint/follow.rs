@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use countersign_lint::envelope::{self, Envelope, How, Opened};
 use countersign_lint::finding::Finding;
-use countersign_lint::growing::{Followed, Growing};
+use countersign_lint::growing::{Followed, Growing, take_told};
 use countersign_lint::input::Source;
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::{Damage, LintReport};
@@ -244,7 +244,7 @@ impl Teller<'_> {
     fn finish(mut self, mut report: LintReport) -> Answer {
         let all = report.violations.iter().chain(&report.warnings);
         let left: Vec<Finding> = all
-            .filter(|it| !is_told(it, &mut self.told))
+            .filter(|it| !take_told(it, &mut self.told))
             .cloned()
             .collect();
         let found = self.shown(&left);
@@ -255,17 +255,6 @@ impl Teller<'_> {
         let text = found + &render_verdict(&report, self.terminal);
         Answer { text, status }
     }
-}
-
-/// Whether this was told before; each finding was told once.
-fn is_told(finding: &Finding, told: &mut Vec<Finding>) -> bool {
-    let is_same = |it: &Finding| {
-        (it.clause, it.line, it.column) == (finding.clause, finding.line, finding.column)
-            && it.session == finding.session
-            && finding.message.starts_with(&it.message)
-    };
-    let at = told.iter().position(is_same);
-    at.map(|at| told.swap_remove(at)).is_some()
 }
 
 /// What is read, up to where the process is asked to end or it cannot be read any further: then it looks like the end of it.
