@@ -15,7 +15,7 @@ use countersign_lint::finding::Finding;
 use countersign_lint::growing::{Followed, Growing};
 use countersign_lint::input::Source;
 use countersign_lint::protocol::Protocol as Recorded;
-use countersign_lint::report::{Damage, LintReport};
+use countersign_lint::report::{Damage, LintReport, Silence, Within};
 use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
 use countersign_live::http;
@@ -26,7 +26,7 @@ use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::Protocol;
 use crate::commands::complain;
 use crate::findings::status_of;
-use crate::findings::text::{render_found, render_verdict};
+use crate::findings::text::{render_found, render_silence, render_verdict};
 use crate::terminal::Terminal;
 
 /// How much is read at once.
@@ -172,13 +172,15 @@ impl Teller<'_> {
         let (settings, selection) = self.settings();
         let mut growing = Growing::new(settings, selection);
         let mut buffer = vec![0; CHUNK];
-        let mut is_read = self.tell(growing.push(start))?;
+        let found = growing.push(start);
+        let mut is_read = self.tell(found, &growing.new_silences())?;
         while is_read {
             let length = reader.read(&mut buffer).into_diagnostic()?;
             if length == 0 {
                 break;
             }
-            is_read = self.tell(growing.push(&buffer[..length]))?;
+            let found = growing.push(&buffer[..length]);
+            is_read = self.tell(found, &growing.new_silences())?;
         }
         if reader.is_broken_off.load(Ordering::Relaxed) {
             growing.forget_rest();
@@ -203,7 +205,7 @@ impl Teller<'_> {
             .advance(is_broken_off)
             .map_err(|error| told(error.to_string()))?
         {
-            if !self.tell(found)? {
+            if !self.tell(found, &followed.new_silences())? {
                 break;
             }
         }
@@ -222,11 +224,16 @@ impl Teller<'_> {
     }
 
     /// Whether somebody still reads.
-    fn tell(&mut self, found: Vec<Finding>) -> miette::Result<bool> {
-        if found.is_empty() {
+    fn tell(&mut self, found: Vec<Finding>, silences: &[Silence]) -> miette::Result<bool> {
+        let mut text = self.shown(&found);
+        for silence in silences {
+            if !(self.args.redact && matches!(silence.within, Within::Session(_))) {
+                text += &render_silence(self.name, silence, self.terminal);
+            }
+        }
+        if text.is_empty() {
             return Ok(true);
         }
-        let text = self.shown(&found);
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes());
         let is_read = match written.and_then(|()| stdout.flush()) {
