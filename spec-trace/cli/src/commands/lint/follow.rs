@@ -74,7 +74,14 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let mut buffer = vec![0; CHUNK];
     // An archive may be one line that never ends.
     let may_be = |start: &[u8]| envelope::is_by_line(start, &how).is_ok();
-    while !tells(&start) && may_be(&start) && start.len() < CHUNK {
+    let is_told = |start: &[u8]| {
+        let ended = start
+            .iter()
+            .rposition(|it| *it == b'\n')
+            .map_or(0, |at| at + 1);
+        tells(start) && !is_text_so_far(&start[..ended], &how)
+    };
+    while !is_told(&start) && may_be(&start) && start.len() < CHUNK {
         let read = reader.read(&mut buffer).into_diagnostic();
         match read.wrap_err_with(cannot)? {
             0 => break,
@@ -92,7 +99,12 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     if let Err(what) = by_line(&start, &how, args.redact) {
         return Err(miette::miette!(
             "{name}: --follow reads a stream line by line (JSON Lines, server-sent events, container logs, CloudEvents on lines, \
-             or a mapping over lines), and this is {what}; without --follow it is read when it is whole"
+             or a mapping over lines), and this is {what}; without --follow it is read when it is whole{}",
+            if is_text_so_far(&start, &how) {
+                ", and with --from jsonl as JSON Lines"
+            } else {
+                ""
+            }
         ));
     }
     let mut teller = Teller {
@@ -135,13 +147,28 @@ fn tells(start: &[u8]) -> bool {
     start.contains(&b'\n') && (!start.starts_with(b"HTTP/") || has_data())
 }
 
+/// Whether there is nothing but text so far, as where a producer says that it starts: JSON Lines may follow.
+fn is_text_so_far(start: &[u8], how: &How) -> bool {
+    let is_said = how.from.is_some() || how.mapping.is_some();
+    let first = start.split(|it| *it == b'\n').next().unwrap_or_default();
+    !is_said
+        && !may_hold_objects(start)
+        && std::str::from_utf8(first).is_ok()
+        && envelope::told(start) == Envelope::Jsonl
+}
+
+/// Whether a line of it may be an object, or nothing has come yet.
+fn may_hold_objects(start: &[u8]) -> bool {
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let mut lines = text.split(|it| *it == b'\n').map(<[u8]>::trim_ascii_start);
+    text.trim_ascii().is_empty() || lines.any(|it| it.starts_with(b"{"))
+}
+
 /// Whether a stream that begins like this can be followed; else what it is. What is torn is told as damage.
 fn by_line(start: &[u8], how: &How, redact: bool) -> Result<(), String> {
     let is_said = how.from.is_some() || how.mapping.is_some();
-    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
-    let is_object = text.trim_ascii_start().first().is_none_or(|it| *it == b'{');
     envelope::is_by_line(start, how)?;
-    if !is_said && !is_object && envelope::told(start) == Envelope::Jsonl {
+    if !is_said && !may_hold_objects(start) && envelope::told(start) == Envelope::Jsonl {
         let what = envelope::looks_like(start).filter(|_| !redact);
         let what = what.map(|it| format!(": it looks like {it}"));
         return Err(format!("something else{}", what.unwrap_or_default()));
