@@ -501,9 +501,29 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
         fs::write(&other, "").expect("a file");
         fs::rename(other, &path).expect("it is replaced");
     };
+    // The writer goes on in it, under whatever name.
+    let move_away = || {
+        let elsewhere = folder.path().join("elsewhere");
+        fs::rename(&path, &elsewhere).expect("it is moved");
+        pause();
+        let mut file = fs::OpenOptions::new()
+            .append(true)
+            .open(&elsewhere)
+            .expect("a file");
+        file.write_all(session("b", true, 1).as_bytes())
+            .expect("room");
+        pause();
+        fs::remove_file(elsewhere).expect("it is removed");
+    };
+    let refill = || fs::write(&path, session("b", false, 1) + &good).expect("it is cut");
+    let same_length = || fs::write(&path, session("b", false, 0)).expect("it is cut");
     let nothing = || ();
     let told = "cannot be read any further";
-    let ends: [End<'_>; 5] = [
+    let ends: [End<'_>; 9] = [
+        (&good, false, 1, "the file has another name now", &move_away),
+        (&good, false, 1, "violating: 10 records", &move_away),
+        (&good, false, 2, told, &refill),
+        (&good, false, 2, told, &same_length),
         (&bad, false, 1, told, &cut),
         (&good, false, 2, told, &cut),
         (&bad, false, 1, "another file has this name now", &replace),

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, Read, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -389,7 +389,7 @@ impl Read for Interruptible {
     }
 }
 
-/// A file that is being written. It ends where it is gone, or another has its name; a pipe where nobody writes to it any more.
+/// A file that is being written. It ends where it is removed, or another has its name; a pipe where nobody writes to it any more.
 struct Written {
     file: File,
     path: PathBuf,
@@ -397,7 +397,14 @@ struct Written {
     identity: Option<(u64, u64)>,
     /// How many bytes of it were read.
     read: u64,
+    /// The last of them.
+    last: Vec<u8>,
+    /// Whether it was said that it has its name no more.
+    is_moved: bool,
 }
+
+/// So many of the bytes that were read last are held against what stands there.
+const LAST: usize = 4 << 10;
 
 impl Written {
     fn open(path: PathBuf) -> io::Result<Self> {
@@ -409,7 +416,41 @@ impl Written {
             path,
             identity,
             read: 0,
+            last: Vec::new(),
+            is_moved: false,
         })
+    }
+
+    /// Whether what was read last still stands there.
+    fn stands(&self) -> io::Result<bool> {
+        let mut there = vec![0; self.last.len()];
+        let from = self.read - there.len() as u64;
+        match self.file.read_exact_at(&mut there, from) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            read => read.map(|()| there == self.last),
+        }
+    }
+
+    /// Whether it can still be written, and what has become of its name: it may be that of another file now, or of none.
+    fn goes_on(&mut self, named: Option<(u64, u64)>) -> io::Result<bool> {
+        if named == self.identity {
+            return Ok(true);
+        }
+        let name = Source::File(self.path.clone()).name();
+        if named.is_some() {
+            complain(&format!(
+                "{name}: another file has this name now; what was judged is the one before"
+            ));
+            return Ok(false);
+        }
+        let is_moved = self.file.metadata()?.nlink() > 0;
+        if is_moved && !self.is_moved {
+            complain(&format!(
+                "{name}: the file has another name now; it is followed until another has this one, or it is removed"
+            ));
+        }
+        self.is_moved = is_moved;
+        Ok(is_moved)
     }
 }
 
@@ -423,23 +464,23 @@ impl Read for Written {
             // Asked before, so that what is written last is read.
             let named = fs::metadata(&self.path).ok().map(|it| identity(&it));
             let length = self.file.read(buffer)?;
-            self.read += length as u64;
-            if length > 0 || self.identity.is_none() {
+            if self.identity.is_none() {
                 return Ok(length);
             }
-            if named != self.identity {
-                if named.is_some() {
-                    let name = Source::File(self.path.clone()).name();
-                    complain(&format!(
-                        "{name}: another file has this name now; what was judged is the one before"
-                    ));
-                }
-                return Ok(0);
-            }
-            if self.file.metadata()?.len() < self.read {
+            if !self.stands()? {
                 return Err(io::Error::other(
                     "it was cut while it was followed; what it holds now is another stream",
                 ));
+            }
+            if length > 0 {
+                self.read += length as u64;
+                self.last.extend_from_slice(&buffer[..length]);
+                let before = self.last.len().saturating_sub(LAST);
+                self.last.drain(..before);
+                return Ok(length);
+            }
+            if !self.goes_on(named)? {
+                return Ok(0);
             }
             thread::sleep(PAUSE);
         }
