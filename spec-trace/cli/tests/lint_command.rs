@@ -353,6 +353,93 @@ fn other_envelopes_are_followed_where_they_are_read_by_line() {
         .stderr(contains("compressed with gzip"));
 }
 
+/// What a producer says on its start is a finding, with `--follow` as without it, and whether it comes at once or not.
+#[test]
+fn text_before_the_first_object_is_a_finding_while_it_is_followed() {
+    let stream = session("a", false, 0);
+    for text in [
+        "starting up\n",
+        "\u{feff}starting up\n\nlistening on 8080\n",
+    ] {
+        let input = text.to_owned() + &stream;
+        let once = lint(&["-"])
+            .write_stdin(input.clone())
+            .output()
+            .expect("it runs");
+        let mut following = std::process::Command::new(env!("CARGO_BIN_EXE_countersign"))
+            .args(["lint", "--follow", "-"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let mut stdin = following.stdin.take().expect("piped");
+        for piece in [text, &stream[..1], &stream[1..]] {
+            stdin.write_all(piece.as_bytes()).expect("it reads");
+            std::thread::sleep(std::time::Duration::from_millis(300));
+        }
+        drop(stdin);
+        let grown = following.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&grown.stdout).into_owned();
+        assert_eq!(grown.status.code(), Some(1), "{said}");
+        assert_eq!(said, String::from_utf8_lossy(&once.stdout));
+        assert!(said.contains("AAEP-EV-1"), "{said}");
+    }
+    let mut command = lint(&["--follow", "-"]);
+    let refused = command
+        .write_stdin("starting up\nstopped\n")
+        .assert()
+        .code(2);
+    refused.stderr(contains("with --from jsonl"));
+}
+
+/// AAEP-A.8-4: what is counted and not listed is told once, and the sums say that there are more.
+#[test]
+fn the_end_of_a_list_is_said_and_the_sums_count_what_is_behind_it() {
+    let sessions = |count: u32| (0..count).map(|it| session(&format!("a{it}x"), true, 0));
+    for (count, told) in [(1_000, 0), (1_005, 1)] {
+        let stream: String = sessions(count).collect();
+        for (how, told) in [(&[][..], 0), (&["--follow"], told)] {
+            let mut command = lint(how);
+            let output = command.arg("-").write_stdin(stream.clone()).output();
+            let output = output.expect("it runs");
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(output.status.code(), Some(1));
+            let ends = "no more findings of AAEP-A.8-4 are listed";
+            assert_eq!(said.matches(ends).count(), told, "{count} {how:?}");
+            let last = said.lines().last().unwrap_or_default();
+            let all = if count > 1_000 {
+                "at least 1005"
+            } else {
+                "1000"
+            };
+            assert!(
+                last.contains(&format!(", {all} violations, 0 warnings")),
+                "{last}"
+            );
+            assert!(said.contains(&format!("AAEP-A.8-4 {all}\n")), "{last}");
+        }
+    }
+    // Of a session, and not where its name may not be quoted.
+    let stream = session("a", true, 0);
+    let lines: Vec<&str> = stream.lines().collect();
+    let call = |it: u32| {
+        let call = lines[2].replace("evt_a3", &format!("evt_b{it}"));
+        call.replace("call_1", &format!("call_{it}")) + "\n"
+    };
+    let calls: String = (0..12).map(call).collect();
+    let input = lines[..2].join("\n") + "\n" + &calls;
+    for (redact, is_named) in [(&[][..], true), (&["--redact"], false)] {
+        let mut command = lint(redact);
+        let command = command.args(["--follow", "-"]).write_stdin(input.clone());
+        let output = command.output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        let ends = "no more findings of AAEP-A.8-4 in the session sess_a are listed";
+        assert_eq!(said.matches(ends).count(), usize::from(is_named), "{said}");
+        assert_eq!(said.contains("sess_a"), is_named, "{said}");
+        assert!(said.contains("AAEP-A.8-4 at least 12"), "{said}");
+    }
+}
+
 /// A signal ends with the verdict on what was read; the beginning of a line is no fault.
 #[cfg(unix)]
 #[test]
@@ -414,9 +501,29 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
         fs::write(&other, "").expect("a file");
         fs::rename(other, &path).expect("it is replaced");
     };
+    // The writer goes on in it, under whatever name.
+    let move_away = || {
+        let elsewhere = folder.path().join("elsewhere");
+        fs::rename(&path, &elsewhere).expect("it is moved");
+        pause();
+        let mut file = fs::OpenOptions::new()
+            .append(true)
+            .open(&elsewhere)
+            .expect("a file");
+        file.write_all(session("b", true, 1).as_bytes())
+            .expect("room");
+        pause();
+        fs::remove_file(elsewhere).expect("it is removed");
+    };
+    let refill = || fs::write(&path, session("b", false, 1) + &good).expect("it is cut");
+    let same_length = || fs::write(&path, session("b", false, 0)).expect("it is cut");
     let nothing = || ();
     let told = "cannot be read any further";
-    let ends: [End<'_>; 5] = [
+    let ends: [End<'_>; 9] = [
+        (&good, false, 1, "the file has another name now", &move_away),
+        (&good, false, 1, "violating: 10 records", &move_away),
+        (&good, false, 2, told, &refill),
+        (&good, false, 2, told, &same_length),
         (&bad, false, 1, told, &cut),
         (&good, false, 2, told, &cut),
         (&bad, false, 1, "another file has this name now", &replace),

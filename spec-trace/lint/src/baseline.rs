@@ -124,6 +124,8 @@ impl Baseline {
                 .partition(|finding| is_left(&mut left, &finding.fingerprint));
             report.known = known;
             report.violations = new;
+            // Which of them are known does not show.
+            report.unlisted.clear();
             report.settle();
         }
         let vanished = self.known.iter().filter_map(|known| {

@@ -14,7 +14,7 @@ use crate::envelope::{Messages, NoMessage, Opened};
 use crate::finding::Finding;
 use crate::lines::{LONGEST_LINE, Line, Lines, Records};
 use crate::place::Shift;
-use crate::report::{LintReport, NotJudged};
+use crate::report::{LintReport, NotJudged, Silence};
 use crate::selection::Selection;
 use crate::stream::{Linter, Settings, Standing};
 use crate::{Numbered, Reading, ahead, no_message, tell_that_nothing_was_in_it};
@@ -52,6 +52,10 @@ pub struct Growing {
     told_with_replies: BTreeSet<usize>,
     /// How many findings of each of the two kinds were looked at last.
     looked_at: [usize; 2],
+    /// Where it was told that no more findings are listed.
+    silences: Vec<Silence>,
+    /// How many of them there were in each of the two kinds.
+    silences_looked_at: [usize; 2],
 }
 
 impl Growing {
@@ -127,6 +131,30 @@ impl Growing {
             warnings,
             not_judged,
         }
+    }
+
+    /// Where [`push`](Self::push) will tell no more findings of a clause, since so many are listed; each is yielded once.
+    pub fn new_silences(&mut self) -> Vec<Silence> {
+        let (always, with, without) = self.linter.silences();
+        let looked_at = [
+            always.len() + with.len(),
+            without.map_or(usize::MAX, <[Silence]>::len),
+        ];
+        if looked_at == self.silences_looked_at {
+            return Vec::new();
+        }
+        self.silences_looked_at = looked_at;
+        let with = with
+            .iter()
+            .filter(|it| without.is_none_or(|without| without.contains(it)));
+        let mut new = Vec::new();
+        for silence in always.iter().chain(with) {
+            if self.selection.names(silence.clause, &[]) && !self.silences.contains(silence) {
+                self.silences.push(silence.clone());
+                new.push(silence.clone());
+            }
+        }
+        new
     }
 
     /// Forgets what has come of the line that has not ended: not the stream ends there, but the reading of it.
@@ -305,6 +333,11 @@ impl<'a> Followed<'a> {
             finding.tell_place(places, "");
         }
         Ok(Some(found))
+    }
+
+    /// The same as [`Growing::new_silences`].
+    pub fn new_silences(&mut self) -> Vec<Silence> {
+        self.growing.new_silences()
     }
 
     /// The report that the whole stream gets at once; `file` is the name that it gives it.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::baseline::Known;
 use super::envelope::Places;
 use super::finding::{Finding, TiedBy};
+use super::rules::Weight;
 
 /// What a stream comes out as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -80,6 +81,29 @@ impl NotJudged {
     }
 }
 
+/// Of which findings no more are listed: they are counted alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Silence {
+    /// Their clause.
+    pub clause: &'static str,
+    /// Where.
+    pub within: Within,
+}
+
+/// Where findings of a clause are not listed any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Within {
+    /// In this session.
+    Session(String),
+    /// On lines that name no session.
+    NoSession,
+    /// In the whole stream.
+    Stream,
+}
+
+/// How many findings of a clause are not listed, by what they weigh. They are no consequences of others.
+pub type Unlisted = BTreeMap<(&'static str, Weight), u64>;
+
 /// Where a stream could not be read any further.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Damage {
@@ -111,6 +135,9 @@ pub struct LintReport {
     pub known: Vec<Finding>,
     /// What the stream cannot show.
     pub not_judged: Vec<NotJudged>,
+    /// What is counted alone, since so many of its clause are listed. What is taken out of the findings is not taken out here.
+    #[serde(skip)]
+    pub unlisted: Unlisted,
     /// How many calls were tied to a confirmation in which way (AAEP-EV-15).
     pub tied: BTreeMap<TiedBy, u64>,
     /// Where reading failed. What comes before it is judged.
@@ -163,6 +190,7 @@ impl LintReport {
             NotJudged::open(it.clause, reason)
         });
         self.not_judged.extend(open);
+        self.unlisted.clear();
         self.settle();
     }
 

@@ -6,7 +6,7 @@
 //! warnings.
 
 /// What a finding does to the verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
     /// The stream does not conform.
     Violation,

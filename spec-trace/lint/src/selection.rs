@@ -62,6 +62,9 @@ impl Selection {
         let asked = |finding: &Finding| self.asks_for(from, finding);
         report.violations.retain(asked);
         report.warnings.retain(asked);
+        report
+            .unlisted
+            .retain(|(clause, _), _| self.names(clause, &[]));
         report.not_judged.retain(|it| self.names(it.clause, &[]));
         if self.since.is_some() && from.is_none() && report.records > 0 {
             let reason = "no record was sent at that time or later";
@@ -78,7 +81,7 @@ impl Selection {
         is_then && self.names(finding.clause, &finding.also)
     }
 
-    fn names(&self, clause: &str, also: &[&str]) -> bool {
+    pub(crate) fn names(&self, clause: &str, also: &[&str]) -> bool {
         let is_meant = |id: &str| self.only.iter().any(|asked| clause::covers(asked, id));
         self.only.is_empty() || is_meant(clause) || also.iter().any(|id| is_meant(id))
     }

@@ -17,7 +17,7 @@ use super::monitor::sequence::Sequence;
 use super::record::fields::is_identifier;
 use super::record::{Decision, Ending, Event, EventKind, Numbered, Record};
 use super::reply::{Answer, Content, Reply};
-use super::report::{LintReport, NotJudged, Verdict, with_consequences};
+use super::report::{LintReport, NotJudged, Silence, Unlisted, Verdict, with_consequences};
 use super::rules::{self, Weight};
 use session::{OpenSession, Owed};
 use sessions::{Session, Sessions};
@@ -202,6 +202,13 @@ impl Linter {
         let without = (!self.replies_seen).then(|| self.shared.unseen.findings());
         let (always, with) = (&self.shared.notes, &self.shared.recorded);
         (always.findings(), with.findings(), without)
+    }
+
+    /// Where no more findings are listed, in the same three.
+    pub(crate) fn silences(&self) -> (&[Silence], &[Silence], Option<&[Silence]>) {
+        let without = (!self.replies_seen).then(|| self.shared.unseen.silences());
+        let (always, with) = (&self.shared.notes, &self.shared.recorded);
+        (always.silences(), with.silences(), without)
     }
 
     /// All that can make a difference to what the judge will say of what is still to come: see [`super::memory`].
@@ -585,6 +592,16 @@ impl Linter {
         let mut findings = chosen.take_findings();
         let withheld = chosen.take_withheld();
         let tied = std::mem::take(&mut chosen.tied);
+        let mut unlisted = Unlisted::new();
+        let either_way = self.shared.notes.take_unlisted();
+        for ((clause, weight), count) in either_way.into_iter().chain(chosen.take_unlisted()) {
+            let weight = if self.settings.strict {
+                Weight::Violation
+            } else {
+                weight
+            };
+            *unlisted.entry((clause, weight)).or_default() += count;
+        }
         findings.extend(self.shared.notes.take_findings());
         let withheld: Vec<_> = withheld.chain(self.shared.notes.take_withheld()).collect();
         findings.sort_by_key(|finding| finding.line);
@@ -616,6 +633,7 @@ impl Linter {
             warnings,
             not_judged,
             known: Vec::new(),
+            unlisted,
             tied,
             damage: None,
         }

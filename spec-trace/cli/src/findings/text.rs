@@ -11,7 +11,7 @@ use miette::{
 use countersign_lint::baseline::Known;
 use countersign_lint::finding::Finding;
 use countersign_lint::place::{Excerpt, printable};
-use countersign_lint::report::{LintReport, NotJudged, Outcome};
+use countersign_lint::report::{LintReport, NotJudged, Outcome, Silence, Within};
 use countersign_lint::rules::Weight;
 
 use crate::show::words::width;
@@ -70,6 +70,25 @@ pub fn render_found(file: &str, strict: bool, found: &[Finding], terminal: Termi
     text
 }
 
+/// That no more findings of a clause are listed, as text.
+pub fn render_silence(file: &str, silence: &Silence, terminal: Terminal) -> String {
+    let within = match &silence.within {
+        Within::Session(session) => format!(" in the session {session}"),
+        Within::NoSession => " on lines that name no session".to_owned(),
+        Within::Stream => String::new(),
+    };
+    let mut text = String::new();
+    line(
+        &mut text,
+        terminal,
+        format_args!(
+            "{file}: no more findings of {}{within} are listed; they are counted at the end",
+            silence.clause
+        ),
+    );
+    text
+}
+
 /// What a report says behind its findings, as text.
 pub fn render_verdict(report: &LintReport, terminal: Terminal) -> String {
     let mut text = String::new();
@@ -113,9 +132,10 @@ fn by_clause(text: &mut String, terminal: Terminal, report: &LintReport) {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     findings.for_each(|it| *counts.entry(it.clause).or_default() += 1);
     if counts.values().sum::<u64>() > 1 {
+        let of_clause = |clause: &str| unlisted(report, |it, _| it == clause);
         let counts = counts
             .iter()
-            .map(|(clause, count)| format!("{clause} {count}"));
+            .map(|(clause, count)| format!("{clause} {}", at_least(*count, of_clause(clause))));
         let counts: Vec<_> = counts.collect();
         line(
             text,
@@ -136,9 +156,32 @@ pub fn in_short(report: &LintReport) -> String {
         report.verdict.word(),
         counted(report.records, "record"),
         counted(report.sessions as u64, "session"),
-        counted(report.violations.len() as u64, "violation"),
-        counted(report.warnings.len() as u64, "warning"),
+        all_of(report, &report.violations, Weight::Violation, "violation"),
+        all_of(report, &report.warnings, Weight::Warning, "warning"),
     )
+}
+
+/// How many there are of a weight, those included that are not listed.
+fn all_of(report: &LintReport, listed: &[Finding], weight: Weight, noun: &str) -> String {
+    let listed = listed.len() as u64;
+    match unlisted(report, |_, it| it == weight) {
+        0 => counted(listed, noun),
+        more => format!("{} {noun}s", at_least(listed, more)),
+    }
+}
+
+fn unlisted(report: &LintReport, is_meant: impl Fn(&str, Weight) -> bool) -> u64 {
+    let unlisted = report.unlisted.iter();
+    let meant = unlisted.filter(|((clause, weight), _)| is_meant(clause, *weight));
+    meant.map(|(_, count)| count).sum()
+}
+
+/// What is not listed may be the same fault as another that is.
+fn at_least(listed: u64, unlisted: u64) -> String {
+    match unlisted {
+        0 => listed.to_string(),
+        _ => format!("at least {}", listed + unlisted),
+    }
 }
 
 fn overall(text: &mut String, terminal: Terminal, outcome: &Outcome) {

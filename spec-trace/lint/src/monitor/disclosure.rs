@@ -289,7 +289,15 @@ fn of_one_check(check: Check, answer: &str) -> Option<&'static str> {
     let own = match check {
         Check::Issued => UNMATCHED,
         Check::Schema(what) if what != NOT_JSON => NO_JSON,
-        _ => return None,
+        Check::Schema(_)
+        | Check::Kind
+        | Check::Unused
+        | Check::Standing
+        | Check::InTime
+        | Check::Sender
+        | Check::Allowed
+        | Check::ResponseType
+        | Check::Choice => return None,
     };
     let word = own.iter().copied().find(|it| answer.contains(it))?;
     let others = REASONS.iter().chain(&[MANY_REASONS]);
@@ -304,7 +312,12 @@ fn numbered(check: Check, answer: &str) -> Option<String> {
         Check::Issued => 2,
         Check::InTime => 4,
         Check::Allowed => 6,
-        _ => return None,
+        Check::Kind
+        | Check::Unused
+        | Check::Standing
+        | Check::Sender
+        | Check::ResponseType
+        | Check::Choice => return None,
     };
     let words: Vec<&str> = answer.split(|it: char| !it.is_alphanumeric()).collect();
     let pairs = words.windows(2);

@@ -52,7 +52,7 @@ use std::collections::BTreeMap;
 
 use super::finding::{ASKED_BEHIND, Finding, TiedBy};
 use super::memory::Memory;
-use super::report::NotJudged;
+use super::report::{NotJudged, Silence, Unlisted, Within};
 use super::rules::IRREVERSIBLE_UNASKED;
 use extension::Extension;
 use sequence::{Gap, Shown};
@@ -94,6 +94,10 @@ pub struct Notes {
     /// Findings by clause and session, and by clause.
     counts: BTreeMap<(&'static str, Option<String>), u64>,
     totals: BTreeMap<&'static str, u64>,
+    /// What of it is not listed.
+    unlisted: Unlisted,
+    /// Where no more are listed, in the order in which that was found.
+    silences: Vec<Silence>,
 }
 
 impl Notes {
@@ -135,17 +139,29 @@ impl Notes {
     }
 
     fn list(&mut self, finding: Finding) {
-        let session = (finding.clause, finding.session.clone());
+        let Finding { clause, weight, .. } = finding;
+        let session = (clause, finding.session.clone());
         let in_session = self.counts.entry(session).or_default();
         *in_session += 1;
-        if *in_session > KEPT_PER_SESSION {
-            return;
+        let in_all = self.totals.entry(clause).or_default();
+        let within = if *in_session > KEPT_PER_SESSION {
+            let session = finding.session.clone();
+            let within = session.map_or(Within::NoSession, Within::Session);
+            let is_first = *in_session == KEPT_PER_SESSION + 1 && *in_all <= KEPT_PER_CLAUSE;
+            is_first.then_some(within)
+        } else {
+            *in_all += 1;
+            if *in_all <= KEPT_PER_CLAUSE {
+                self.findings.push(finding);
+                return;
+            }
+            (*in_all == KEPT_PER_CLAUSE + 1).then_some(Within::Stream)
+        };
+        if finding.follows_from.is_none() {
+            *self.unlisted.entry((clause, weight)).or_default() += 1;
         }
-        let in_all = self.totals.entry(finding.clause).or_default();
-        *in_all += 1;
-        if *in_all <= KEPT_PER_CLAUSE {
-            self.findings.push(finding);
-        }
+        let silence = within.map(|within| Silence { clause, within });
+        self.silences.extend(silence);
     }
 
     fn is_order_open(&self) -> bool {
@@ -259,6 +275,8 @@ impl Notes {
             tied: _,
             counts: _,
             totals: _,
+            unlisted: _,
+            silences: _,
             // What is asked for.
             silent_before: _,
             // What the numbers of the session tell.
@@ -280,6 +298,16 @@ impl Notes {
     /// The findings so far, in the order in which they were found.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
+    }
+
+    /// Where no more of a clause are listed, in the order in which that was found.
+    pub fn silences(&self) -> &[Silence] {
+        &self.silences
+    }
+
+    /// What is counted and not listed.
+    pub fn take_unlisted(&mut self) -> Unlisted {
+        std::mem::take(&mut self.unlisted)
     }
 
     /// How many findings there are.

@@ -292,6 +292,7 @@ fn judge(
         violations,
         warnings,
         known: Vec::new(),
+        unlisted: BTreeMap::new(),
         not_judged,
         tied: BTreeMap::new(),
         damage,

@@ -2,10 +2,12 @@
 
 use std::fs;
 
-use countersign_lint::report::{LintReport, Verdict};
+use countersign_lint::growing::Growing;
+use countersign_lint::report::{LintReport, Silence, Verdict, Within};
 use serde_json::{Value, json};
 
 use super::faults::faults;
+use super::several::Stream;
 use super::{lint_bytes, places, traces};
 
 /// A session that asks, hears an acceptance and calls `count` times; `by_id` ties each call to its question.
@@ -231,4 +233,67 @@ fn a_fault_that_is_made_again_and_again_is_listed_ten_times_and_counted() {
     assert_eq!(report.violations.len(), 10);
     let last = &report.violations[9].message;
     assert!(last.contains("15 more of this clause"), "{last}");
+}
+
+/// AAEP-A.8-4: what is not listed is counted, of a session and of a stream, and it is told once where the list ends.
+#[test]
+fn findings_that_are_not_listed_are_counted() {
+    let calls = |sessions: u64, calls: u64| {
+        let each = move |session: u64| {
+            let stream = Stream::new();
+            let each = (0..calls).fold(stream, |stream, it| {
+                stream.call(&format!("call_{it}"), json!({}))
+            });
+            let lines = each.ending();
+            let line = lines.into_iter().map(move |it| {
+                it.to_string()
+                    .replace("sess_a", &format!("sess_{session}"))
+                    .replace("evt_", &format!("evt_{session}x"))
+                    + "\n"
+            });
+            line.collect::<String>()
+        };
+        (0..sessions).map(each).collect::<String>()
+    };
+    let unlisted = |report: &LintReport| {
+        let of_clause = report
+            .unlisted
+            .iter()
+            .filter(|((clause, _), _)| *clause == "AAEP-A.8-4");
+        of_clause.map(|(_, count)| count).sum::<u64>()
+    };
+    let listed = |report: &LintReport| {
+        let found = report
+            .violations
+            .iter()
+            .filter(|it| it.clause == "AAEP-A.8-4");
+        found.count() as u64
+    };
+    let stream = |clause| Silence {
+        clause,
+        within: Within::Stream,
+    };
+    let session = |clause| Silence {
+        clause,
+        within: Within::Session("sess_0".to_owned()),
+    };
+    for (bytes, all, silence) in [
+        (calls(1_000, 1), 1_000, None),
+        (calls(1_001, 1), 1_001, Some(stream("AAEP-A.8-4"))),
+        (calls(1_500, 1), 1_500, Some(stream("AAEP-A.8-4"))),
+        (calls(1, 10), 10, None),
+        (calls(1, 12), 12, Some(session("AAEP-A.8-4"))),
+    ] {
+        let report = lint_bytes(bytes.as_bytes());
+        assert_eq!(listed(&report) + unlisted(&report), all);
+        assert_eq!(unlisted(&report) > 0, silence.is_some(), "{all}");
+        let mut growing = Growing::default();
+        let mut told = Vec::new();
+        for line in bytes.as_bytes().split_inclusive(|it| *it == b'\n') {
+            growing.push(line);
+            told.extend(growing.new_silences());
+        }
+        told.retain(|it| it.clause == "AAEP-A.8-4");
+        assert_eq!(told, Vec::from_iter(silence), "{all}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, Read, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -15,7 +15,7 @@ use countersign_lint::finding::Finding;
 use countersign_lint::growing::{Followed, Growing, take_told};
 use countersign_lint::input::Source;
 use countersign_lint::protocol::Protocol as Recorded;
-use countersign_lint::report::{Damage, LintReport};
+use countersign_lint::report::{Damage, LintReport, Silence, Within};
 use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
 use countersign_live::http;
@@ -26,7 +26,7 @@ use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::Protocol;
 use crate::commands::complain;
 use crate::findings::status_of;
-use crate::findings::text::{render_found, render_verdict};
+use crate::findings::text::{render_found, render_silence, render_verdict};
 use crate::terminal::Terminal;
 
 /// How much is read at once.
@@ -74,7 +74,14 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let mut buffer = vec![0; CHUNK];
     // An archive may be one line that never ends.
     let may_be = |start: &[u8]| envelope::is_by_line(start, &how).is_ok();
-    while !tells(&start) && may_be(&start) && start.len() < CHUNK {
+    let is_told = |start: &[u8]| {
+        let ended = start
+            .iter()
+            .rposition(|it| *it == b'\n')
+            .map_or(0, |at| at + 1);
+        tells(start) && !is_text_so_far(&start[..ended], &how)
+    };
+    while !is_told(&start) && may_be(&start) && start.len() < CHUNK {
         let read = reader.read(&mut buffer).into_diagnostic();
         match read.wrap_err_with(cannot)? {
             0 => break,
@@ -92,7 +99,12 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     if let Err(what) = by_line(&start, &how, args.redact) {
         return Err(miette::miette!(
             "{name}: --follow reads a stream line by line (JSON Lines, server-sent events, container logs, CloudEvents on lines, \
-             or a mapping over lines), and this is {what}; without --follow it is read when it is whole"
+             or a mapping over lines), and this is {what}; without --follow it is read when it is whole{}",
+            if is_text_so_far(&start, &how) {
+                ", and with --from jsonl as JSON Lines"
+            } else {
+                ""
+            }
         ));
     }
     let mut teller = Teller {
@@ -135,13 +147,28 @@ fn tells(start: &[u8]) -> bool {
     start.contains(&b'\n') && (!start.starts_with(b"HTTP/") || has_data())
 }
 
+/// Whether there is nothing but text so far, as where a producer says that it starts: JSON Lines may follow.
+fn is_text_so_far(start: &[u8], how: &How) -> bool {
+    let is_said = how.from.is_some() || how.mapping.is_some();
+    let first = start.split(|it| *it == b'\n').next().unwrap_or_default();
+    !is_said
+        && !may_hold_objects(start)
+        && std::str::from_utf8(first).is_ok()
+        && envelope::told(start) == Envelope::Jsonl
+}
+
+/// Whether a line of it may be an object, or nothing has come yet.
+fn may_hold_objects(start: &[u8]) -> bool {
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let mut lines = text.split(|it| *it == b'\n').map(<[u8]>::trim_ascii_start);
+    text.trim_ascii().is_empty() || lines.any(|it| it.starts_with(b"{"))
+}
+
 /// Whether a stream that begins like this can be followed; else what it is. What is torn is told as damage.
 fn by_line(start: &[u8], how: &How, redact: bool) -> Result<(), String> {
     let is_said = how.from.is_some() || how.mapping.is_some();
-    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
-    let is_object = text.trim_ascii_start().first().is_none_or(|it| *it == b'{');
     envelope::is_by_line(start, how)?;
-    if !is_said && !is_object && envelope::told(start) == Envelope::Jsonl {
+    if !is_said && !may_hold_objects(start) && envelope::told(start) == Envelope::Jsonl {
         let what = envelope::looks_like(start).filter(|_| !redact);
         let what = what.map(|it| format!(": it looks like {it}"));
         return Err(format!("something else{}", what.unwrap_or_default()));
@@ -172,13 +199,15 @@ impl Teller<'_> {
         let (settings, selection) = self.settings();
         let mut growing = Growing::new(settings, selection);
         let mut buffer = vec![0; CHUNK];
-        let mut is_read = self.tell(growing.push(start))?;
+        let found = growing.push(start);
+        let mut is_read = self.tell(found, &growing.new_silences())?;
         while is_read {
             let length = reader.read(&mut buffer).into_diagnostic()?;
             if length == 0 {
                 break;
             }
-            is_read = self.tell(growing.push(&buffer[..length]))?;
+            let found = growing.push(&buffer[..length]);
+            is_read = self.tell(found, &growing.new_silences())?;
         }
         if reader.is_broken_off.load(Ordering::Relaxed) {
             growing.forget_rest();
@@ -203,7 +232,7 @@ impl Teller<'_> {
             .advance(is_broken_off)
             .map_err(|error| told(error.to_string()))?
         {
-            if !self.tell(found)? {
+            if !self.tell(found, &followed.new_silences())? {
                 break;
             }
         }
@@ -222,11 +251,16 @@ impl Teller<'_> {
     }
 
     /// Whether somebody still reads.
-    fn tell(&mut self, found: Vec<Finding>) -> miette::Result<bool> {
-        if found.is_empty() {
+    fn tell(&mut self, found: Vec<Finding>, silences: &[Silence]) -> miette::Result<bool> {
+        let mut text = self.shown(&found);
+        for silence in silences {
+            if !(self.args.redact && matches!(silence.within, Within::Session(_))) {
+                text += &render_silence(self.name, silence, self.terminal);
+            }
+        }
+        if text.is_empty() {
             return Ok(true);
         }
-        let text = self.shown(&found);
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes());
         let is_read = match written.and_then(|()| stdout.flush()) {
@@ -344,7 +378,7 @@ impl Read for Interruptible {
     }
 }
 
-/// A file that is being written. It ends where it is gone, or another has its name; a pipe where nobody writes to it any more.
+/// A file that is being written. It ends where it is removed, or another has its name; a pipe where nobody writes to it any more.
 struct Written {
     file: File,
     path: PathBuf,
@@ -352,7 +386,14 @@ struct Written {
     identity: Option<(u64, u64)>,
     /// How many bytes of it were read.
     read: u64,
+    /// The last of them.
+    last: Vec<u8>,
+    /// Whether it was said that it has its name no more.
+    is_moved: bool,
 }
+
+/// So many of the bytes that were read last are held against what stands there.
+const LAST: usize = 4 << 10;
 
 impl Written {
     fn open(path: PathBuf) -> io::Result<Self> {
@@ -364,7 +405,41 @@ impl Written {
             path,
             identity,
             read: 0,
+            last: Vec::new(),
+            is_moved: false,
         })
+    }
+
+    /// Whether what was read last still stands there.
+    fn stands(&self) -> io::Result<bool> {
+        let mut there = vec![0; self.last.len()];
+        let from = self.read - there.len() as u64;
+        match self.file.read_exact_at(&mut there, from) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            read => read.map(|()| there == self.last),
+        }
+    }
+
+    /// Whether it can still be written, and what has become of its name: it may be that of another file now, or of none.
+    fn goes_on(&mut self, named: Option<(u64, u64)>) -> io::Result<bool> {
+        if named == self.identity {
+            return Ok(true);
+        }
+        let name = Source::File(self.path.clone()).name();
+        if named.is_some() {
+            complain(&format!(
+                "{name}: another file has this name now; what was judged is the one before"
+            ));
+            return Ok(false);
+        }
+        let is_moved = self.file.metadata()?.nlink() > 0;
+        if is_moved && !self.is_moved {
+            complain(&format!(
+                "{name}: the file has another name now; it is followed until another has this one, or it is removed"
+            ));
+        }
+        self.is_moved = is_moved;
+        Ok(is_moved)
     }
 }
 
@@ -378,23 +453,23 @@ impl Read for Written {
             // Asked before, so that what is written last is read.
             let named = fs::metadata(&self.path).ok().map(|it| identity(&it));
             let length = self.file.read(buffer)?;
-            self.read += length as u64;
-            if length > 0 || self.identity.is_none() {
+            if self.identity.is_none() {
                 return Ok(length);
             }
-            if named != self.identity {
-                if named.is_some() {
-                    let name = Source::File(self.path.clone()).name();
-                    complain(&format!(
-                        "{name}: another file has this name now; what was judged is the one before"
-                    ));
-                }
-                return Ok(0);
-            }
-            if self.file.metadata()?.len() < self.read {
+            if !self.stands()? {
                 return Err(io::Error::other(
                     "it was cut while it was followed; what it holds now is another stream",
                 ));
+            }
+            if length > 0 {
+                self.read += length as u64;
+                self.last.extend_from_slice(&buffer[..length]);
+                let before = self.last.len().saturating_sub(LAST);
+                self.last.drain(..before);
+                return Ok(length);
+            }
+            if !self.goes_on(named)? {
+                return Ok(0);
             }
             thread::sleep(PAUSE);
         }
