@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use super::run::{Finding, Run, Step, Weight};
 use super::words::{folded, shortened, shortened_within, width, with_short_names};
 
-/// The widest line, in columns, where nobody says how many there are, and on the widest terminal.
+/// The widest line, in columns, where nobody says how many there are.
 pub const WIDTH: usize = 100;
+
+/// The same on the widest terminal.
 pub const MOST: usize = 160;
 
 /// What all lanes together may take, in columns, and each of them at most and at least.
@@ -18,9 +20,10 @@ const NARROWEST_LANE: usize = 3;
 const ENOUGH: usize = 26;
 const FEWEST: usize = 8;
 
-/// The most that the text of a step takes, and what is said beside it, in columns of lines and in lines, whichever is more.
+/// The most that the text of a step takes, what is said beside it, and a finding, in columns of lines and in lines, whichever is more.
 const TEXT: (usize, usize) = (120, 3);
 const ASIDES: (usize, usize) = (150, 6);
+const FINDING: (usize, usize) = (360, 4);
 
 /// A name within a text is cut only beyond so many columns.
 const NAME: usize = 24;
@@ -149,7 +152,8 @@ impl Columns {
 
     /// The text on so many columns, with no name in it that would take most of them.
     fn beside(&self, text: &str, columns: usize, (most, lines): (usize, usize)) -> Vec<String> {
-        let names = (self.text_width() / 2).max(NAME).min(columns);
+        // With room for a colon behind it.
+        let names = (self.text_width() / 2).max(NAME).min(columns - 1);
         let lines = lines.max(most.div_ceil(columns));
         folded(&with_short_names(text, names), columns, lines)
     }
@@ -197,10 +201,9 @@ impl Columns {
 
     fn finding(&self, finding: &Finding, text: &mut String) {
         let indent = 3 + self.number + 2;
-        for (place, line) in folded(&finding.told(), self.width - indent - 2, 4)
-            .iter()
-            .enumerate()
-        {
+        let columns = self.width - indent - 2;
+        let lines = FINDING.1.max(FINDING.0.div_ceil(columns));
+        for (place, line) in folded(&finding.told(), columns, lines).iter().enumerate() {
             let hang = if place == 0 { "" } else { "  " };
             let _ = writeln!(text, "{}{hang}{line}", " ".repeat(indent));
         }
