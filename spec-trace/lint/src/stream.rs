@@ -31,6 +31,10 @@ mod shared;
 mod tokens;
 
 /// What a judge is asked for.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own"
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Settings {
     /// Whether a warning counts as a violation.
@@ -297,7 +301,7 @@ impl Linter {
             } = &mut self.shared;
             unfinished.ended(event, mem::take(&mut open.tools), notes);
         }
-        let over = matches!(event.kind, EventKind::Ended(_)) && !open.recorded.waits_for_a_reply();
+        let over = matches!(event.kind, EventKind::Ended(_)) && !open.recorded.is_undecided();
         if let Some(token) = forgotten {
             self.tokens.remove(&token, number);
         }
