@@ -30,6 +30,10 @@ mod shared;
 mod tokens;
 
 /// What a judge is asked for.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own"
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Settings {
     /// Whether a warning counts as a violation.
@@ -303,7 +307,7 @@ impl Linter {
             } = &mut self.shared;
             unfinished.ended(event, &open.tools, notes);
         }
-        let over = matches!(event.kind, EventKind::Ended(_)) && !open.recorded.waits_for_a_reply();
+        let over = matches!(event.kind, EventKind::Ended(_)) && !open.recorded.is_undecided();
         if let Some(token) = forgotten {
             self.tokens.remove(&token, number);
         }

@@ -463,9 +463,8 @@ impl ConfirmationMonitors {
     }
 
     /// Whether a reply may still change the verdict on what came, even when the session is over.
-    pub(super) fn waits_for_a_reply(&self) -> bool {
-        let is_undecided = self.authorisation.is_undecided() || self.announced.is_undecided();
-        is_undecided && !self.confirmations.in_order
+    pub(super) fn is_undecided(&self) -> bool {
+        self.authorisation.is_undecided() || self.announced.is_undecided()
     }
 
     /// Judges what no question that is still to come can be about: the input ends.
