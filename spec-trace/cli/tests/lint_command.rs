@@ -447,7 +447,7 @@ fn an_interrupt_ends_with_the_verdict_so_far() {
     let stream = session("a", true, 0);
     let open: Vec<&str> = stream.lines().take(2).collect();
     let torn = &stream.lines().nth(2).expect("a line")[..30];
-    for (input, status, told) in [
+    let cases = [
         (stream.clone() + "{\"type\":\"aaep:agent.se", 1, "violating"),
         (
             format!("{}\n{torn}", open.join("\n")),
@@ -456,7 +456,8 @@ fn an_interrupt_ends_with_the_verdict_so_far() {
         ),
         (format!("{}{torn}", by_line(&stream)[2].0), 1, "violating"),
         (String::new(), 3, "inconclusive: 0 records"),
-    ] {
+    ];
+    let ends_so = |(input, status, told): (String, i32, &str)| {
         let mut following = std::process::Command::new(env!("CARGO_BIN_EXE_countersign"))
             .args(["lint", "--follow", "-"])
             .stdin(std::process::Stdio::piped())
@@ -479,32 +480,35 @@ fn an_interrupt_ends_with_the_verdict_so_far() {
         assert!(said.contains(told), "{said}");
         assert!(!said.contains("AAEP-EV-1"), "{said}");
         drop(stdin);
-    }
+    };
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(move || ends_so(case));
+        }
+    });
 }
 
 /// What is written, whether to a pipe, the status, what is said, and how it ends.
 #[cfg(unix)]
-type End<'a> = (&'a str, bool, i32, &'a str, &'a dyn Fn());
+type End<'a> = (&'a str, bool, i32, &'a str, &'a (dyn Fn(&Path) + Sync));
 
 /// A file that is followed ends with the verdict on what was read: where it is cut, which is told as damage, where another takes its name,
 /// and, of a pipe, where the writer is gone.
 #[cfg(unix)]
 #[test]
 fn what_is_followed_ends_with_a_verdict_however_it_ends() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("followed");
     let (bad, good) = (session("a", true, 0), session("a", false, 0));
     let pause = || std::thread::sleep(std::time::Duration::from_secs(2));
-    let cut = || fs::write(&path, "").expect("it is cut");
-    let replace = || {
-        let other = folder.path().join("other");
+    let cut = |path: &Path| fs::write(path, "").expect("it is cut");
+    let replace = |path: &Path| {
+        let other = path.with_file_name("other");
         fs::write(&other, "").expect("a file");
-        fs::rename(other, &path).expect("it is replaced");
+        fs::rename(other, path).expect("it is replaced");
     };
     // The writer goes on in it, under whatever name.
-    let move_away = || {
-        let elsewhere = folder.path().join("elsewhere");
-        fs::rename(&path, &elsewhere).expect("it is moved");
+    let move_away = |path: &Path| {
+        let elsewhere = path.with_file_name("elsewhere");
+        fs::rename(path, &elsewhere).expect("it is moved");
         pause();
         let mut file = fs::OpenOptions::new()
             .append(true)
@@ -515,9 +519,9 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
         pause();
         fs::remove_file(elsewhere).expect("it is removed");
     };
-    let refill = || fs::write(&path, session("b", false, 1) + &good).expect("it is cut");
-    let same_length = || fs::write(&path, session("b", false, 0)).expect("it is cut");
-    let nothing = || ();
+    let refill = |path: &Path| fs::write(path, session("b", false, 1) + &good).expect("it is cut");
+    let same_length = |path: &Path| fs::write(path, session("b", false, 0)).expect("it is cut");
+    let nothing = |_: &Path| ();
     let told = "cannot be read any further";
     let ends: [End<'_>; 9] = [
         (&good, false, 1, "the file has another name now", &move_away),
@@ -530,7 +534,9 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
         (&good, true, 0, "conforming: 5 records", &nothing),
         (&bad, true, 1, "violating: 5 records", &nothing),
     ];
-    for (stream, is_pipe, status, told, end) in ends {
+    let ends_so = |(stream, is_pipe, status, told, end): End<'_>| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("followed");
         if is_pipe {
             let made = std::process::Command::new("mkfifo").arg(&path).status();
             assert!(made.expect("it runs").success());
@@ -547,7 +553,7 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
             fs::write(&path, stream).expect("it is read");
         }
         pause();
-        end();
+        end(&path);
         // What does not notice its end is ended by this.
         let (gone, late) = (path.clone(), std::time::Duration::from_secs(20));
         let (sender, ended) = std::sync::mpsc::channel::<()>();
@@ -563,7 +569,12 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
         let said = String::from_utf8_lossy(&said).into_owned();
         assert_eq!(output.status.code(), Some(status), "{said}");
         assert!(said.contains(told), "{said}");
-    }
+    };
+    std::thread::scope(|scope| {
+        for end in ends {
+            scope.spawn(move || ends_so(end));
+        }
+    });
 }
 
 // What is asked for.
