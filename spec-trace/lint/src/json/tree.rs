@@ -16,8 +16,10 @@ mod plain;
 mod tests;
 mod unusual;
 
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::ops::Range;
 
+use foldhash::quality::FixedState;
 use serde_json::Number;
 
 use crate::monitor::seen::hash;
@@ -441,17 +443,6 @@ impl<'t> Value<'t> {
         self.as_str().is_some()
     }
 
-    fn digest(self) -> u64 {
-        match self {
-            Self::Null => 0,
-            Self::Bool(it) => hash(&it),
-            Self::Number(it) => hash(&(0, it)),
-            Self::String(it) => hash(&(1, it)),
-            Self::Array(it) => it.iter().fold(2, |so_far, it| hash(&(so_far, it.digest()))),
-            Self::Object(it) => hash(&(3, it.digest())),
-        }
-    }
-
     /// Whether it is an object.
     pub fn is_object(self) -> bool {
         self.as_object().is_some()
@@ -511,12 +502,26 @@ impl<'t> Object<'t> {
         tree.room.nodes[from..end].iter().map(Shape::of)
     }
 
-    /// A hash of everything that is in it, in whatever order and form its members are written.
+    /// A hash of everything that is in it, in the order in which it is written.
     pub fn digest(self) -> u64 {
-        let members = self
-            .iter()
-            .map(|(name, value)| hash(&(name, value.digest())));
-        members.fold(0, u64::wrapping_add)
+        let Inside { tree, from, end } = self.0;
+        let nodes = &tree.room.nodes;
+        if (from, end) == (1, nodes.len()) {
+            return hash(&tree.text);
+        }
+        let mut hasher = FixedState::default().build_hasher();
+        for node in &nodes[from..end] {
+            tree.string(node.name).hash(&mut hasher);
+            match &node.leaf {
+                Leaf::Null => 0.hash(&mut hasher),
+                Leaf::Bool(it) => it.hash(&mut hasher),
+                Leaf::Number(it) => it.hash(&mut hasher),
+                Leaf::String(it) => tree.string(*it).hash(&mut hasher),
+                Leaf::Array => (1, node.size).hash(&mut hasher),
+                Leaf::Object => (2, node.size).hash(&mut hasher),
+            }
+        }
+        hasher.finish()
     }
 
     /// How many bytes the text takes in which it is.
