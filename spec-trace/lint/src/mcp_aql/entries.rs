@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::logged::lacks;
-use super::rules;
+use super::{rules, untouched};
 use crate::place::Place;
 use crate::report::NotJudged;
 use crate::rules::Rule;
@@ -243,20 +243,11 @@ impl Log {
 
     /// What entries do not show.
     pub(super) fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
-        let clauses = countersign_clauses::all()
-            .iter()
-            .filter(|clause| clause.protocol == "mcp-aql");
-        let untouched = clauses.filter(|clause| !found.touched.contains(clause.id.as_str()));
-        let judged: BTreeSet<&str> = JUDGED.iter().flat_map(|rule| rule.all_clauses()).collect();
-        let not_judged = untouched.map(|clause| {
-            let id = clause.id.as_str();
-            let reason = if judged.contains(id) {
-                "no entry tells of it: none takes a token of which the log has the issue"
-            } else {
-                "entries of the log do not show it: they have no parameters, expiry or uses"
-            };
-            NotJudged::unseen(id, reason)
-        });
+        let reasons = [
+            "no entry tells of it: none takes a token of which the log has the issue",
+            "entries of the log do not show it: they have no parameters, expiry or uses",
+        ];
+        let not_judged = untouched(found, &JUDGED, reasons).into_iter();
         let odd = self.odd.map(|(line, odd)| {
             let reason = format!(
                 "the entry on line {line} says {odd}: what was done does not show; a transcript holds the call and what came of it"

@@ -139,24 +139,11 @@ impl crate::transcript::Monitor for Monitor {
         if self.log.is_read {
             return self.log.not_judged(found);
         }
-        let judged: BTreeSet<&str> = rules::ALL
-            .iter()
-            .flat_map(|rule| rule.all_clauses())
-            .collect();
-        let clauses = countersign_clauses::all()
-            .iter()
-            .filter(|clause| clause.protocol == "mcp-aql");
-        let untouched = clauses.filter(|clause| !found.touched.contains(clause.id.as_str()));
-        let not_judged = untouched.map(|clause| {
-            let id = clause.id.as_str();
-            let reason = if judged.contains(id) {
-                "nothing was asked or shown that it is about"
-            } else {
-                "a transcript does not show it"
-            };
-            NotJudged::unseen(id, reason)
-        });
-        let mut not_judged: Vec<_> = not_judged.collect();
+        let reasons = [
+            "nothing was asked or shown that it is about",
+            "a transcript does not show it",
+        ];
+        let mut not_judged = untouched(found, &rules::ALL, reasons);
         if let Some((line, count)) = self.unread {
             let reason = format!(
                 "the call that is answered on line {line} is not judged ({count} such): it has no `operation`, `params` or `danger_level` that can be read"
@@ -179,6 +166,26 @@ impl crate::transcript::Monitor for Monitor {
         }
         not_judged
     }
+}
+
+/// The clauses on which nothing was looked at: those that these rules judge for the first reason, and the others for the second.
+fn untouched(found: &Found, rules: &[&Rule], [of_these, of_others]: [&str; 2]) -> Vec<NotJudged> {
+    let judged: BTreeSet<&str> = rules.iter().flat_map(|rule| rule.all_clauses()).collect();
+    let clauses = countersign_clauses::all().iter();
+    let clauses = clauses
+        .filter(|clause| clause.protocol == "mcp-aql")
+        .map(|clause| clause.id.as_str())
+        .filter(|id| !found.touched.contains(id));
+    let reason = |id| {
+        if judged.contains(id) {
+            of_these
+        } else {
+            of_others
+        }
+    };
+    clauses
+        .map(|id| NotJudged::unseen(id, reason(id)))
+        .collect()
 }
 
 impl Monitor {

@@ -149,12 +149,14 @@ fn tells(start: &[u8]) -> bool {
 
 /// Whether there is nothing but text so far, as where a producer says that it starts: JSON Lines may follow.
 fn is_text_so_far(start: &[u8], how: &How) -> bool {
-    let is_said = how.from.is_some() || how.mapping.is_some();
     let first = start.split(|it| *it == b'\n').next().unwrap_or_default();
-    !is_said
-        && !may_hold_objects(start)
-        && std::str::from_utf8(first).is_ok()
-        && envelope::told(start) == Envelope::Jsonl
+    std::str::from_utf8(first).is_ok() && is_without_objects(start, how)
+}
+
+/// Whether it is told to be JSON Lines for want of another envelope, and no line of it may be an object.
+fn is_without_objects(start: &[u8], how: &How) -> bool {
+    let is_said = how.from.is_some() || how.mapping.is_some();
+    !is_said && !may_hold_objects(start) && envelope::told(start) == Envelope::Jsonl
 }
 
 /// Whether a line of it may be an object, or nothing has come yet.
@@ -166,9 +168,8 @@ fn may_hold_objects(start: &[u8]) -> bool {
 
 /// Whether a stream that begins like this can be followed; else what it is. What is torn is told as damage.
 fn by_line(start: &[u8], how: &How, redact: bool) -> Result<(), String> {
-    let is_said = how.from.is_some() || how.mapping.is_some();
     envelope::is_by_line(start, how)?;
-    if !is_said && !may_hold_objects(start) && envelope::told(start) == Envelope::Jsonl {
+    if is_without_objects(start, how) {
         let what = envelope::looks_like(start).filter(|_| !redact);
         let what = what.map(|it| format!(": it looks like {it}"));
         return Err(format!("something else{}", what.unwrap_or_default()));
