@@ -1,0 +1,16 @@
+//! The model of pending actions: its size, its quotient, its rules and its steps.
+
+mod ablation;
+mod acceptance;
+mod bisimulation;
+mod compare;
+mod counts;
+mod durability;
+mod graph;
+mod judge;
+mod judged;
+mod numbers;
+mod readings;
+mod run;
+mod steps;
+mod teeth;

@@ -1,0 +1,7 @@
+//! The tests of the reference executors, a module for each protocol.
+
+mod aaep;
+mod mcp_aql;
+mod pending_action;
+#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
+mod recording;

@@ -1,0 +1,66 @@
+//! `countersign diff pending-action`: each fault of the adapter in Python is caught and named, and each of its variants passes.
+
+use crate::adapter;
+use crate::kept;
+
+use countersign_conform::pending_action::wide::Driver;
+use kept::Caught;
+
+/// Each fault of the adapter, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
+const CAUGHT: [Caught<'_>; 35] = [
+    ("runs-before-approval", "PA-1", 0),
+    ("deny-is-allow", "PA-5", 0),
+    ("third-denial-runs", "PA-5", 24),
+    ("expiry-allows", "PA-7", 0),
+    ("words-allow", "PA-1", 0),
+    ("by-position", "PA-1", 0),
+    ("any-nonce", "PA-1", 0),
+    ("any-decider", "PA-2", 0),
+    ("agent-decides", "PA-2", 12),
+    ("late-decision", "PA-7", 0),
+    ("expiry-waits-for-timer", "PA-7", 0),
+    ("clock-goes-back", "PA-7", 17),
+    ("cancel-keeps-the-button", "PA-5", 0),
+    ("session-end-forgets", "PA-5", 0),
+    ("runs-twice", "PA-8", 0),
+    ("third-runs-twice", "PA-8", 38),
+    ("allow-after-deny", "PA-5", 0),
+    ("arguments-swapped", "PA-3", 0),
+    ("edited-arguments", "PA-3", 0),
+    ("other-arguments-approved", "PA-3", 0),
+    ("rewritten-arguments", "PA-3", 25),
+    ("same-millisecond", "PA-3", 7),
+    ("allowed-silently", "PA-4", 0),
+    ("result-dropped", "PA-4", 0),
+    ("silent-denial", "PA-6", 0),
+    ("shows-arguments", "PA-9", 0),
+    ("decided-silently", "PA-10", 0),
+    ("denied-as-executed", "PA-10", 0),
+    ("runs-again-after-restart", "PA-8", 0),
+    ("forgets-after-restart", "PA-2", 0),
+    ("forgets-decisions", "PA-5", 73),
+    ("forgets-doubt", "PA-10", 0),
+    ("forgets-untold", "PA-10", 0),
+    ("any-nonce-after-restart", "PA-1", 12),
+    ("snapshot-turns-back", "PA-8", 0),
+];
+
+fn start(arguments: &[&str]) -> Option<Vec<String>> {
+    adapter::adapter("pending_action", arguments)
+}
+
+#[test]
+fn each_fault_is_caught_by_its_clause() {
+    kept::are_caught::<Driver>(start, &CAUGHT);
+}
+
+#[test]
+fn each_fault_is_kept() {
+    kept::all_are_kept(start, &CAUGHT);
+}
+
+/// What the text leaves open is nobody's fault, and is told.
+#[test]
+fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
+    kept::variants_pass::<Driver>(start, 9);
+}

@@ -1,0 +1,36 @@
+//! The integration tests of this crate, one module a subject.
+
+mod adapter;
+mod adapters;
+mod clauses;
+mod cli;
+mod diff;
+mod diff_aaep;
+mod diff_http;
+mod diff_mcp_aql;
+mod diff_pending_action;
+mod diff_perl;
+mod diff_typescript;
+mod driving;
+mod faults;
+mod findings;
+mod formats;
+mod house;
+mod kept;
+mod lint_command;
+mod lint_reference;
+mod lint_transcripts;
+mod lint_wide;
+mod pages;
+mod readme;
+mod recorded;
+mod report;
+mod reports;
+mod running;
+mod schema;
+mod serve;
+mod show;
+mod shrinking;
+mod spec;
+mod suite;
+mod vectors;

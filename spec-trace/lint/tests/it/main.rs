@@ -1,0 +1,14 @@
+//! The integration tests of this crate, one module a subject.
+
+mod clocks;
+mod corpora;
+mod envelopes;
+mod expected;
+mod growing;
+mod lint;
+mod lint_rewritten;
+mod producer;
+#[path = "../../../clauses/tests/recording/mod.rs"]
+mod recording;
+mod rows;
+mod transcripts;

@@ -1,0 +1,3 @@
+//! The integration tests of this crate, one module a subject.
+
+mod store;
