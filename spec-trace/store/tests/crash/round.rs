@@ -82,8 +82,11 @@ impl<'a> Round<'a> {
         let mut life = self.new_life();
         let death = Duration::from_millis(self.random.below(LONGEST_LIFE))
             + Duration::from_micros(self.random.below(1_000));
-        let death = Instant::now() + death;
-        while Instant::now() < death {
+        let begun = Instant::now();
+        let death = begun + death;
+        // The first host lives until it has told of a decision, however slow the machine is.
+        while Instant::now() < death || self.account.decisions() == 0 {
+            assert!(begun.elapsed() < PATIENCE, "a decision within a minute");
             let burst = self.load.burst(self.random, &self.account);
             life.say(&burst);
             let pause = Duration::from_micros(self.random.below(3_000));

@@ -32,10 +32,10 @@ const BY_DEFAULT: u64 = 500;
 const WITHIN_DEFAULT: (&str, &str) = ("purge-code", "unknown");
 
 /// For so long a run is made shorter: on a slow machine too until no step can go.
-const SHRINKING: Duration = Duration::from_mins(2);
+const SHRINKING: Duration = Duration::from_hours(1);
 
 /// So long each response is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The search in what this command starts, behind the suite.
 pub fn suited<D: Suited>(command: Vec<String>) -> Search<D, Process> {

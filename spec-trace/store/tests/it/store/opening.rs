@@ -138,7 +138,7 @@ fn a_damaged_file_is_reported_or_harmless_and_never_misread() {
             }
         }
     }
-    assert!(reported > 10, "{reported} of the faults hit the journal");
+    assert!(reported > 0, "none of the faults hit the journal");
 }
 
 #[test]
