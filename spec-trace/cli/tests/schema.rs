@@ -826,7 +826,6 @@ fn what_a_search_prints_is_as_its_schema_says() {
         ),
         ("verify", of_small(&["verify", "--protocol"], &[])),
         ("worth", of_small(&["worth"], &[])),
-        ("worth", of_small(&["worth"], &["PA-8", "--pairs"])),
     ] {
         is_as_its_schema_says(name, &document);
     }

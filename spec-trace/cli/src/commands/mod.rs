@@ -123,7 +123,7 @@ enum Command {
     Check(In<Format, check::Args>),
     /// Leave out each rule in turn: what breaks, and the shortest run that shows it
     Ablate(In<Format, ablate::Args>),
-    /// Draw up what each rule is worth: rule by guarantee, and which rules guarantee what, alone and in pairs
+    /// Draw up what each rule is worth: rule by guarantee, and which rules guarantee what
     Worth(In<PageFormat, worth::Args>),
     /// List the places of a text that can be taken in more than one way, and what each way costs
     Readings(In<Format, readings::Args>),

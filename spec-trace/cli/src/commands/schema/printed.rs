@@ -748,7 +748,6 @@ struct Worth {
     guarantees: Vec<Carried>,
     /// The rules left out.
     rules: Vec<Single>,
-    pairs: Option<Pairs>,
     without_rule: Vec<WithoutRule>,
 }
 
@@ -791,36 +790,4 @@ struct BreaksAlone {
     steps: Vec<Step>,
     #[serde(flatten)]
     argued: Argued,
-}
-
-/// Two rules left out at a time.
-#[derive(JsonSchema)]
-struct Pairs {
-    searched: u64,
-    steps: u64,
-    /// The least and the most.
-    states: [u64; 2],
-    together: Vec<BreaksTogether>,
-    hidden: Vec<Hidden>,
-    /// For no bounds show both.
-    not_searched: Vec<[String; 2]>,
-}
-
-/// What breaks only where both are left out.
-#[derive(JsonSchema)]
-struct BreaksTogether {
-    guards: [String; 2],
-    guarantee: String,
-    length: u64,
-    not_alone_within: [Within; 2],
-}
-
-/// What breaks where one is left out, and not where both are.
-#[derive(JsonSchema)]
-struct Hidden {
-    guard: String,
-    by: String,
-    guarantee: String,
-    length: u64,
-    not_both_within: Within,
 }
