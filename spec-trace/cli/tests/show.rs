@@ -16,10 +16,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use uppsala::{Document, Element};
 
+#[cfg(feature = "explore")]
 #[path = "show/explored.rs"]
 mod explored;
 #[path = "show/foreign.rs"]
 mod foreign;
+#[path = "show/reported.rs"]
+mod reported;
 
 fn countersign(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("countersign").expect("the binary is built");

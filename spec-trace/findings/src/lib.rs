@@ -15,12 +15,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub mod aaep;
-mod details;
 mod every;
 pub mod mcp_aql;
 pub mod pending_action;
 pub mod run;
-pub mod together;
 
 /// What the wire facts are, for whoever reads a finding that rests on them.
 pub const WIRE_FACTS: &str = "The wire facts are the clauses AAEP-EV-1 to AAEP-EV-16: what chapters 3, 4, 5 and 8 and appendix B \

@@ -5,7 +5,6 @@
 
 use std::fmt;
 
-use crate::details::Detail;
 
 use serde_json::{Map, Value};
 
@@ -222,8 +221,6 @@ pub struct Text {
     pub repairs: &'static [&'static [Judge]],
     /// The guarantees.
     pub guarantees: &'static [Guarantee],
-    /// What runs leave out where nothing turns on it.
-    pub(crate) details: &'static [Detail],
     /// The members of a step that no message holds, `~end` aside: each with what it means.
     pub notes: &'static [(&'static str, &'static str)],
 }

@@ -200,25 +200,6 @@ impl StreamWriter {
         records
     }
 
-    /// Whether the step writes a reply first, or an event; nothing if it writes nothing.
-    pub fn kinds(&self, taken: Taken<'_>) -> Option<bool> {
-        let required = taken.step.required.iter().any(Output::is_event);
-        let events =
-            required || taken.with_optional && taken.step.optional.iter().any(Output::is_event);
-        let reply = taken.action.message(taken.before).is_some();
-        match self.recorder.replies {
-            Replies::First if reply => Some(true),
-            Replies::Last if reply => Some(!events),
-            Replies::First | Replies::Last | Replies::Unrecorded => events.then_some(false),
-        }
-    }
-
-    /// The moment at which a record was received.
-    pub fn clock(&self, at: &str) -> Option<u8> {
-        let wanted = |&moment: &u8| self.environment.time(moment).to_string() == at;
-        (0..=time::last(LATEST)).find(wanted)
-    }
-
     /// The event that an output is, if it is one. `rest` begins with it.
     fn output(
         &self,

@@ -63,7 +63,6 @@ pub static TEXT: Text = Text {
         replies::AN_ANSWER_IS_TO_ITS_QUESTION,
         consent::NOTHING_RUNS_AFTER_THE_END,
     ],
-    details: crate::details::AAEP,
     notes: &[
         ("~asks", "the action that the question is about"),
         ("~runs", "the action that runs"),

@@ -96,7 +96,6 @@ pub static TEXT: Text = Text {
             },
         },
     ],
-    details: crate::details::MCP_AQL,
     notes: &[
         (
             "~defaults",
@@ -110,8 +109,6 @@ pub static TEXT: Text = Text {
         ("~failed", "the operation ran and failed"),
     ],
 };
-
-pub(crate) use audit::entry;
 
 /// The steps before this one with that `op` and the same token, the first one first.
 fn with<'a>(

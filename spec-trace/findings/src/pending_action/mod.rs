@@ -88,7 +88,6 @@ pub static TEXT: Text = Text {
             broken: is_lost,
         },
     ],
-    details: crate::details::PENDING_ACTION,
     notes: &[
         ("~user", "the person for whom the agent works"),
         (

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 use countersign_clauses::Level;
 use countersign_clauses::passages::Compared;
-use countersign_findings::together::Together;
 use countersign_findings::{Case, Kind, Refuted, Severity, ShownBy, Slip};
 use countersign_model::judge;
 use schemars::JsonSchema;
@@ -20,7 +19,6 @@ use serde_json::{Map, Value, json};
 use crate::answer::Status;
 use crate::arguments::Protocol;
 use crate::commands::clauses::Shown;
-use crate::commands::findings::Again;
 use crate::commands::vectors::changed::Changed;
 use crate::commands::{compare, replay};
 
@@ -90,11 +88,6 @@ pub(super) fn findings_editorial() -> String {
 /// `findings --refuted --format json`
 pub(super) fn findings_refuted() -> String {
     of::<Vec<Refuted>>("What `countersign findings --refuted --format json` prints")
-}
-
-/// `findings --repaired --format json`
-pub(super) fn findings_repaired() -> String {
-    of::<Vec<Repaired>>("What `countersign findings --repaired --format json` prints")
 }
 
 /// `lint FILE --format json`
@@ -496,13 +489,6 @@ struct Editorial {
 #[serde(rename_all = "kebab-case")]
 enum EditorialSeverity {
     Editorial,
-}
-
-#[derive(JsonSchema)]
-struct Repaired {
-    #[serde(flatten)]
-    together: Together,
-    vectors: Again,
 }
 
 /// One recording, or several.
