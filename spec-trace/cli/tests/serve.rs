@@ -8,8 +8,6 @@ mod bad_input;
 mod driver;
 #[path = "serve/http.rs"]
 mod http;
-#[path = "serve/http_kept.rs"]
-mod http_kept;
 #[path = "serve/killed.rs"]
 mod killed;
 #[path = "serve/mcp_aql.rs"]

@@ -20,7 +20,7 @@ fn host() -> (Host<SequentialIds>, SubscriptionId) {
         supports_confirmation_reply: true,
     };
     let subscription_id = host
-        .subscribe(at(0), capabilities, false)
+        .subscribe(at(0), capabilities)
         .expect("a subscription");
     (host, subscription_id)
 }

@@ -155,7 +155,7 @@ fn what_would_let_anybody_in_or_cannot_be_served_is_refused() {
     let short = folder.path().join("token.txt");
     std::fs::write(&short, "guess me\n").expect("a file");
     let short = short.display().to_string();
-    let refused: [(&[&str], &str); 5] = [
+    let refused: [(&[&str], &str); 6] = [
         (
             &["mcp-aql", "--http", "127.0.0.1:0"],
             "--http is for aaep alone",
@@ -176,7 +176,11 @@ fn what_would_let_anybody_in_or_cannot_be_served_is_refused() {
         ),
         (
             &["aaep", "--stdio", "--store", "x"],
-            "and for aaep with --http",
+            "--store is for pending-action alone",
+        ),
+        (
+            &["aaep", "--http", "127.0.0.1:0", "--store", "x"],
+            "--store is for pending-action alone",
         ),
         (&["aaep", "--http", "nowhere"], "invalid value 'nowhere'"),
     ];
