@@ -91,4 +91,3 @@ fn no_run_of_a_disturbed_session_is_accused() {
     let found = nobody_accused(&[TOGETHER], &[Recorder::FULL]);
     assert_eq!(found, (11_373_640, 43_433_530));
 }
-

@@ -25,6 +25,7 @@ mod pending_action_stage;
 #[path = "serve/record.rs"]
 mod record;
 mod running;
+#[cfg(feature = "tls")]
 #[path = "serve/tls.rs"]
 mod tls;
 #[path = "serve/transcripts.rs"]

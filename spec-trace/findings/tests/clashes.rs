@@ -15,8 +15,7 @@ use details::{Detail, completed};
 
 /// The finding whose wording calls a case of its own right, which case, the finding whose wording calls the case wrong, and the step.
 /// Cases and steps count from 1. No run nearby is right by both wordings, or the finding says that they clash.
-const CLASHES: &[(&str, usize, &str, usize)] = &[
-];
+const CLASHES: &[(&str, usize, &str, usize)] = &[];
 
 /// The protocols, each with what its runs leave out.
 const PROTOCOLS: [(&str, &[Detail]); 3] = [
@@ -43,10 +42,7 @@ fn these_mended_wordings_clash_and_no_others() {
 }
 
 /// The clashes of a protocol. Every finding has a wording, and a run that no wording forbids breaks no guarantee.
-fn together(
-    protocol: &str,
-    details: &[Detail],
-) -> Vec<(&'static str, usize, &'static str, usize)> {
+fn together(protocol: &str, details: &[Detail]) -> Vec<(&'static str, usize, &'static str, usize)> {
     // The wordings that call one run right; and where one calls a case right that another calls wrong.
     let mut agreed: BTreeSet<(&str, &str)> = BTreeSet::new();
     let mut differing = Vec::new();

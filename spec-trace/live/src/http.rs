@@ -35,7 +35,7 @@ use hyper::body::Frame;
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq;
 use tokio::sync::{Notify, mpsc, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 pub use crate::accept::{CONNECTIONS, bind};
 use crate::accept::{accept, stopped, waiting};

@@ -247,8 +247,14 @@ fn complain(error: &str) {
 ///
 /// # Errors
 ///
-/// Where it is not of HTTP, or has a query or a fragment.
+/// Where it is not of HTTP, or has a query or a fragment, or needs TLS in a build without.
 fn is_base(option: &str, url: &Url) -> miette::Result<()> {
+    if url.scheme() == "https" && cfg!(not(feature = "tls")) {
+        return Err(miette!(
+            "{option} {url}: `https` needs TLS, which this build does not have\n  \
+             hint: build with `--features tls`, or use the file that is handed out"
+        ));
+    }
     if matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none()
     {
         return Ok(());

@@ -420,11 +420,7 @@ fn converse(service: impl Service) -> miette::Result<Answer> {
 }
 
 /// Serves the producer at that address until a signal asks the process to end.
-fn listen(
-    address: SocketAddr,
-    token: Option<&Path>,
-    host: Host<Ids>,
-) -> miette::Result<Answer> {
+fn listen(address: SocketAddr, token: Option<&Path>, host: Host<Ids>) -> miette::Result<Answer> {
     let bearer_token = token.map(bearer_token).transpose()?;
     if bearer_token.is_none() && !address.ip().is_loopback() {
         return Err(miette!(

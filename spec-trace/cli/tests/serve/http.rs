@@ -192,3 +192,61 @@ fn what_would_let_anybody_in_or_cannot_be_served_is_refused() {
     let taken = ["aaep", "--http", &served.address];
     is_refused("serve", &taken, "cannot listen there");
 }
+
+/// What is wrong with a convention is told with its place, before anything is asked.
+#[test]
+fn a_convention_that_says_nothing_sensible_is_refused_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("own.toml");
+    let shown = file.display().to_string();
+    let with = |text: &str, why: &str| {
+        std::fs::write(&file, text).expect("a file");
+        let arguments = [
+            "aaep",
+            "--http",
+            "http://127.0.0.1:1",
+            "--convention",
+            &shown,
+        ];
+        is_refused("diff", &arguments, why);
+    };
+    with(
+        "events.path = \"/e\"\nreply = 1\n",
+        "own.toml:2:1: unknown field `reply`",
+    );
+    with("events.path = \"e\"\n", "own.toml:1:15: expected a path");
+    let nameless = [
+        "aaep",
+        "--http",
+        "http://127.0.0.1:1",
+        "--convention",
+        "own",
+    ];
+    is_refused(
+        "diff",
+        &nameless,
+        "expected specification, examples, suite, or a file",
+    );
+}
+
+/// Nothing is started, and nobody is asked.
+#[cfg(not(feature = "tls"))]
+#[test]
+fn an_address_that_needs_tls_is_refused_by_a_build_without() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let started = folder.path().join("started");
+    let touch = started.display().to_string();
+    let url = "https://127.0.0.1:9/";
+    for (command, arguments) in [
+        ("record", &["--listen", "127.0.0.1:0", "--to", url][..]),
+        ("diff", &["aaep", "--http", url]),
+        ("diff", &["aaep", "--http", url, "--spawn", "touch", &touch]),
+    ] {
+        is_refused(
+            command,
+            arguments,
+            "https://127.0.0.1:9/: `https` needs TLS, which this build does not have\n  hint: build with `--features tls`",
+        );
+    }
+    assert!(!started.exists());
+}

@@ -34,6 +34,7 @@ use crate::run::{Guarantee, Run, Step, Text, Verdict};
 
 /// What is executable of the document.
 pub static TEXT: Text = Text {
+    #[cfg(feature = "execute")]
     passages: &[
         audit::PASSAGES,
         binding::PASSAGES,
@@ -43,6 +44,7 @@ pub static TEXT: Text = Text {
         lifetime::PASSAGES,
         uses::PASSAGES,
     ],
+    #[cfg(feature = "execute")]
     repairs: &[
         audit::REPAIRS,
         binding::REPAIRS,

@@ -27,12 +27,14 @@ use crate::run::{Guarantee, Run, Step, Text, Verdict};
 
 /// What is executable of the document.
 pub static TEXT: Text = Text {
+    #[cfg(feature = "execute")]
     passages: &[
         contents::PASSAGES,
         decisions::PASSAGES,
         running::PASSAGES,
         transcript::PASSAGES,
     ],
+    #[cfg(feature = "execute")]
     repairs: &[
         contents::REPAIRS,
         decisions::REPAIRS,
