@@ -58,6 +58,8 @@ pub struct Settings {
     pub bearer_token: Option<String>,
     /// How long a client may take, [`PATIENCE`] by default.
     pub patience: Duration,
+    /// How many connections there may be, [`CONNECTIONS`] by default.
+    pub connections: u32,
     /// Where the operator reads why messages were ignored. What does not fit is lost: a log holds nobody up.
     pub audits: SyncSender<Audit>,
 }
@@ -142,7 +144,7 @@ async fn serve<Ids: IdSource + Send + 'static>(
 ) -> io::Result<()> {
     let listener = waiting(listener)?;
     let address = listener.local_addr()?;
-    let patience = settings.patience;
+    let limits = (settings.patience, settings.connections);
     let (stopper, stopping) = watch::channel(false);
     let shared = Arc::new(Shared {
         host: Mutex::new(host),
@@ -153,7 +155,7 @@ async fn serve<Ids: IdSource + Send + 'static>(
     });
     let router = router(Arc::clone(&shared));
     let timer = tokio::spawn(keep_time(Arc::clone(&shared)));
-    accept(listener, router, patience, stop, stopper).await;
+    accept(listener, router, limits, stop, stopper).await;
     timer.abort();
     Ok(())
 }

@@ -436,6 +436,7 @@ fn listen(address: SocketAddr, token: Option<&Path>, host: Host<Ids>) -> miette:
     let settings = http::Settings {
         bearer_token,
         patience: http::PATIENCE,
+        connections: http::CONNECTIONS,
         audits,
     };
     let mut listening = Ok(());

@@ -13,7 +13,7 @@ use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{
     AllowedReplies, Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber, Worked,
 };
-use countersign_model::time::{self, Scale};
+use countersign_model::time::Scale;
 use countersign_reference::aaep::ReplyToken;
 use serde_json::{Value, json};
 
@@ -111,9 +111,6 @@ struct SessionSoFar {
     state: AgentState,
     next_number: u64,
 }
-
-/// The last tick that any bounds allow.
-const LATEST: u8 = 8;
 
 /// The producer of every stream.
 const AGENT: &str = "agent-1";

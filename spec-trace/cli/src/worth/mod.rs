@@ -1,6 +1,6 @@
 //! What each rule is worth: what its loss alone breaks, within the runs that were looked at.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use countersign_model::ablation::{Broken, broken_within};
 use countersign_model::checker::PropertyVerdict;

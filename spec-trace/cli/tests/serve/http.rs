@@ -17,11 +17,11 @@ pub struct Served {
 }
 
 impl Served {
-    /// At a free port; the questions of the agent wait for a second.
+    /// At a free port; the questions of the agent wait so long that a reply is in time on a slow machine too.
     pub fn start() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
         command.args(["serve", "aaep", "--http", "127.0.0.1:0"]);
-        command.args(["--timeout-seconds", "1"]);
+        command.args(["--timeout-seconds", "5"]);
         Self::of(command.stderr(Stdio::null()))
     }
 
@@ -48,7 +48,7 @@ pub fn send(address: &str, line: &str, body: &str) -> BufReader<TcpStream> {
 /// Sends a request with further headers: the status, and what is left of the response.
 pub fn ask(address: &str, line: &str, headers: &str, body: &str) -> (u16, BufReader<TcpStream>) {
     let mut stream = TcpStream::connect(address).expect("it listens");
-    let patience = Some(Duration::from_secs(10));
+    let patience = Some(Duration::from_mins(1));
     stream.set_read_timeout(patience).expect("a patience");
     let length = body.len();
     let head = format!(

@@ -44,7 +44,7 @@ impl Explorer {
         let mut stream = loop {
             match TcpStream::connect(&self.address) {
                 Ok(stream) => break stream,
-                Err(error) if tries == 100 => panic!("{error}"),
+                Err(error) if tries == 1_200 => panic!("{error}"),
                 Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
             }
             tries += 1;

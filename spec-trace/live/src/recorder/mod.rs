@@ -26,7 +26,7 @@ use rustls::CertificateError;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
-use crate::accept::{accept, stopped, waiting};
+use crate::accept::{CONNECTIONS, accept, stopped, waiting};
 use crate::http::{Frames, now};
 pub use reqwest::Url;
 
@@ -183,7 +183,7 @@ async fn pass(
     };
     let router = Router::new().fallback(forward);
     let router = router.with_state(Arc::clone(&shared));
-    accept(listener, router, PATIENCE, stop, stopper).await;
+    accept(listener, router, (PATIENCE, CONNECTIONS), stop, stopper).await;
     let why = shared.distrusted.borrow().clone();
     why.map_or(Ok(()), |why| Err(io::Error::other(why)))
 }
