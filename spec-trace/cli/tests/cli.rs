@@ -1090,7 +1090,7 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         (&["serve", "nonsense", "--stdio"], "possible values: aaep"),
         (
             &["serve", "aaep", "--stdio", "--store", "actions.store"],
-            "--store is for pending-action, and for aaep with --http",
+            "--store is for pending-action alone",
         ),
         (
             &[

@@ -1,5 +1,5 @@
-//! `show`, `explore` and `report` as their users meet them: what a file is taken for, what each format looks like, and what
-//! foreign text can do in it.
+//! `show` and `report` as their users meet them, and `explore` in a build that has it: what a file is taken for, what each format
+//! looks like, and what foreign text can do in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -15,7 +15,20 @@ use details::{Detail, completed};
 
 /// The finding whose wording calls a case of its own right, which case, the finding whose wording calls the case wrong, and the step.
 /// Cases and steps count from 1. No run nearby is right by both wordings, or the finding says that they clash.
-const CLASHES: &[(&str, usize, &str, usize)] = &[];
+const CLASHES: &[(&str, usize, &str, usize)] = &[
+    ("AQL-F10", 3, "AQL-F8", 3),
+    ("AQL-F10", 3, "AQL-F9", 3),
+    ("AQL-F10", 3, "AQL-F12", 3),
+    ("AQL-F10", 3, "AQL-F13", 3),
+    ("AQL-F10", 3, "AQL-F25", 3),
+    ("AQL-F10", 3, "AQL-F15", 3),
+    ("AQL-F14", 2, "AQL-F12", 3),
+    ("AQL-F14", 2, "AQL-F13", 3),
+    ("AQL-F14", 2, "AQL-F25", 3),
+    ("AQL-F24", 4, "AQL-F6", 1),
+    ("AQL-F24", 4, "AQL-F7", 1),
+    ("PA-F15", 3, "PA-F14", 5),
+];
 
 /// The protocols, each with what its runs leave out.
 const PROTOCOLS: [(&str, &[Detail]); 3] = [
