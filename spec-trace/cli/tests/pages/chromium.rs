@@ -284,11 +284,11 @@ fn frame(text: &str) -> Vec<u8> {
     match u16::try_from(text.len()) {
         Ok(length @ 0..=125) => frame.push(0x80 | length.to_be_bytes()[1]),
         Ok(length) => {
-            frame.push(0x80 | 126);
+            frame.push(0x80 | 0x7e);
             frame.extend(length.to_be_bytes());
         }
         Err(_) => {
-            frame.push(0x80 | 127);
+            frame.push(0x80 | 0x7f);
             frame.extend((text.len() as u64).to_be_bytes());
         }
     }
