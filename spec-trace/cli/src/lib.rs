@@ -9,6 +9,7 @@ pub mod argued;
 pub mod arguments;
 pub mod commands;
 pub mod differing;
+#[cfg(feature = "explore")]
 pub mod explorer;
 pub mod findings;
 pub mod formats;

@@ -5,8 +5,6 @@
 
 use std::fmt;
 
-use crate::details::Detail;
-
 use serde_json::{Map, Value};
 
 /// One step of a run: a line of its text. Members that begin with `~` are facts that no message holds.
@@ -217,13 +215,13 @@ pub struct Guarantee {
 /// What is executable of one protocol's documents.
 pub struct Text {
     /// The passages, each in every way that is needed.
+    #[cfg(feature = "execute")]
     pub passages: &'static [&'static [Judge]],
     /// The mended wordings.
+    #[cfg(feature = "execute")]
     pub repairs: &'static [&'static [Judge]],
     /// The guarantees.
     pub guarantees: &'static [Guarantee],
-    /// What runs leave out where nothing turns on it.
-    pub(crate) details: &'static [Detail],
     /// The members of a step that no message holds, `~end` aside: each with what it means.
     pub notes: &'static [(&'static str, &'static str)],
 }
@@ -239,11 +237,13 @@ const FROM_NULL: (&str, &str) = (
 
 impl Text {
     /// What the passage with this name says of a run; `None` if there is no such passage.
+    #[cfg(feature = "execute")]
     pub fn passage(&self, name: &str, run: &Run) -> Option<Verdict> {
         find(self.passages, name).map(|it| (it.judge)(run))
     }
 
     /// What the mended wording of this finding says of a run; `None` if it is not executable.
+    #[cfg(feature = "execute")]
     pub fn repair(&self, id: &str, run: &Run) -> Option<Verdict> {
         find(self.repairs, id).map(|it| (it.judge)(run))
     }
@@ -270,6 +270,7 @@ impl Text {
     }
 
     /// The guarantees that a run breaks, each with the step.
+    #[cfg(feature = "execute")]
     pub fn broken<'a>(&'a self, run: &'a Run) -> impl Iterator<Item = (&'static str, usize)> + 'a {
         let all = self.guarantees.iter();
         all.filter_map(|it| Some((it.name, (it.broken)(run)?)))

@@ -9,10 +9,9 @@ use countersign_reference::aaep::{
     Action, ActionId, Ask, Chunk, Clarify, Decision, Handoff, Input, OutputId, RiskLevel, Run,
     SessionId, TargetKind,
 };
-use serde::{Deserialize, Serialize};
 
 /// One thing that the agent does in a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Looks something up: low risk, and nobody is asked.
     Lookup,

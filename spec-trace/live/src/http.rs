@@ -12,7 +12,6 @@
 //! `GET /events` without a subscription opens one that can reply, names it in the header `aaep-subscription-id`, and closes it when the
 //! connection ends. One that was opened by itself stays open until `DELETE /aaep/v1/subscriptions/ID`.
 
-use std::collections::BTreeSet;
 use std::future::Future;
 use std::io;
 use std::net::TcpListener;
@@ -36,7 +35,7 @@ use hyper::body::Frame;
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq;
 use tokio::sync::{Notify, mpsc, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 pub use crate::accept::{CONNECTIONS, bind};
 use crate::accept::{accept, stopped, waiting};
@@ -59,6 +58,8 @@ pub struct Settings {
     pub bearer_token: Option<String>,
     /// How long a client may take, [`PATIENCE`] by default.
     pub patience: Duration,
+    /// How many connections there may be, [`CONNECTIONS`] by default.
+    pub connections: u32,
     /// Where the operator reads why messages were ignored. What does not fit is lost: a log holds nobody up.
     pub audits: SyncSender<Audit>,
 }
@@ -127,18 +128,11 @@ struct Shared<Ids> {
     host: Mutex<Host<Ids>>,
     /// Something has happened, so that the next deadline may be another.
     happened: Notify,
-    /// What has happened could not be kept.
-    failed: Notify,
-    /// The subscriptions that were to close with a connection that the last process had.
-    left: Mutex<BTreeSet<SubscriptionId>>,
     settings: Settings,
     /// What a request may name as the host that it is for.
     authorities: [String; 2],
     stopping: watch::Receiver<bool>,
 }
-
-/// What has happened could not be written down: nothing is shown of it, and the server ends.
-struct NotKept;
 
 type Server<Ids> = State<Arc<Shared<Ids>>>;
 
@@ -150,32 +144,20 @@ async fn serve<Ids: IdSource + Send + 'static>(
 ) -> io::Result<()> {
     let listener = waiting(listener)?;
     let address = listener.local_addr()?;
-    let patience = settings.patience;
+    let limits = (settings.patience, settings.connections);
     let (stopper, stopping) = watch::channel(false);
-    let left = host.closing().cloned().collect();
     let shared = Arc::new(Shared {
         host: Mutex::new(host),
         happened: Notify::new(),
-        failed: Notify::new(),
-        left: Mutex::new(left),
         settings,
         authorities: [address.to_string(), format!("localhost:{}", address.port())],
         stopping,
     });
     let router = router(Arc::clone(&shared));
     let timer = tokio::spawn(keep_time(Arc::clone(&shared)));
-    let closer = tokio::spawn(close_left(Arc::clone(&shared)));
-    let stop = async {
-        tokio::select! {
-            () = stop => {}
-            () = shared.failed.notified() => {}
-        }
-    };
-    accept(listener, router, patience, stop, stopper).await;
+    accept(listener, router, limits, stop, stopper).await;
     timer.abort();
-    closer.abort();
-    let failure = shared.lock().failure().take();
-    failure.map_or(Ok(()), Err)
+    Ok(())
 }
 
 fn router<Ids: IdSource + Send + 'static>(shared: Arc<Shared<Ids>>) -> Router {
@@ -201,22 +183,13 @@ async fn keep_time<Ids: IdSource>(shared: Arc<Shared<Ids>>) {
         let deadline = shared.lock().next_deadline();
         let wait = deadline.map(|it| u64::try_from(it.millis() - now().millis()).unwrap_or(0));
         match wait.map(Duration::from_millis) {
-            Some(Duration::ZERO) if shared.happens(Host::tick).is_err() => return,
-            Some(Duration::ZERO) => {}
+            Some(Duration::ZERO) => shared.happens(Host::tick),
             Some(wait) => {
                 // Either may be first: then the deadline is looked at again.
                 let _woken = timeout(wait.min(CLOCK_CHECK), shared.happened.notified()).await;
             }
             None => shared.happened.notified().await,
         }
-    }
-}
-
-/// Their connections have ended with the last process. Who comes back in time keeps the subscription.
-async fn close_left<Ids: IdSource>(shared: Arc<Shared<Ids>>) {
-    sleep(shared.settings.patience).await;
-    for id in std::mem::take(&mut *shared.left()) {
-        let _kept = shared.happens(|host, now| host.unsubscribe(now, &id));
     }
 }
 
@@ -231,27 +204,18 @@ impl<Ids: IdSource> Shared<Ids> {
         self.host.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn left(&self) -> MutexGuard<'_, BTreeSet<SubscriptionId>> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets something happen now. Where it could not be kept the server ends.
-    fn happens<T>(&self, call: impl FnOnce(&mut Host<Ids>, Timestamp) -> T) -> Result<T, NotKept> {
+    /// Lets something happen now.
+    fn happens<T>(&self, call: impl FnOnce(&mut Host<Ids>, Timestamp) -> T) -> T {
         let mut host = self.lock();
         let result = call(&mut host, now());
         let audits = host.take_audits();
-        let has_failed = host.failure().is_some();
         drop(host);
         for audit in audits {
             // A log that is full, or that nobody reads, holds nobody up.
             let _lost = self.settings.audits.try_send(audit);
         }
         self.happened.notify_one();
-        if has_failed {
-            self.failed.notify_one();
-            return Err(NotKept);
-        }
-        Ok(result)
+        result
     }
 
     /// Whether the client has shown the token, or need not. A wrong one tells nothing by the time that it takes.
@@ -338,18 +302,15 @@ async fn message<Ids: IdSource>(
             };
         }
     }
-    match shared.happens(|host, now| host.deliver(now, is_authenticated, &body)) {
-        // AAEP-6.3.4-9: the same for every message there can be.
-        Ok(()) => StatusCode::NO_CONTENT.into_response(),
-        Err(NotKept) => not_kept(),
-    }
+    shared.happens(|host, now| host.deliver(now, is_authenticated, &body));
+    // AAEP-6.3.4-9: the same for every message there can be.
+    StatusCode::NO_CONTENT.into_response()
 }
 
 fn start<Ids: IdSource>(shared: &Shared<Ids>, prompt: &str) -> Response {
     match shared.happens(|host, now| host.start(now, prompt)) {
-        Ok(Ok(session_id)) => told(StatusCode::ACCEPTED, &json!({"session_id": session_id})),
-        Ok(Err(why)) => not_begun(why),
-        Err(NotKept) => not_kept(),
+        Ok(session_id) => told(StatusCode::ACCEPTED, &json!({"session_id": session_id})),
+        Err(why) => not_begun(why),
     }
 }
 
@@ -373,8 +334,8 @@ async fn subscribe<Ids: IdSource>(State(shared): Server<Ids>, request: Request) 
     let capabilities = Capabilities {
         supports_confirmation_reply: can_reply,
     };
-    match shared.happens(|host, now| host.subscribe(now, capabilities, false)) {
-        Ok(Ok(id)) => {
+    match shared.happens(|host, now| host.subscribe(now, capabilities)) {
+        Ok(id) => {
             let stream = format!("/aaep/v1/events?subscription_id={id}");
             let accepted = json!({
                 "type": "subscription.accepted",
@@ -387,8 +348,7 @@ async fn subscribe<Ids: IdSource>(State(shared): Server<Ids>, request: Request) 
             )
                 .into_response()
         }
-        Ok(Err(why)) => not_begun(why),
-        Err(NotKept) => not_kept(),
+        Err(why) => not_begun(why),
     }
 }
 
@@ -403,9 +363,8 @@ async fn unsubscribe<Ids: IdSource>(
     let id = SubscriptionId::parse(&id).ok();
     let closed = id.map(|id| shared.happens(|host, now| host.unsubscribe(now, &id)));
     match closed {
-        Some(Ok(true)) => StatusCode::NO_CONTENT.into_response(),
-        None | Some(Ok(false)) => refused(StatusCode::NOT_FOUND, "no such subscription is open"),
-        Some(Err(NotKept)) => not_kept(),
+        Some(true) => StatusCode::NO_CONTENT.into_response(),
+        None | Some(false) => refused(StatusCode::NOT_FOUND, "no such subscription is open"),
     }
 }
 
@@ -421,12 +380,7 @@ async fn events<Ids: IdSource + Send + 'static>(
     let mut asked = uri.query().unwrap_or_default().split('&');
     let named = asked.find_map(|one| one.strip_prefix("subscription_id="));
     let (id, closes) = match named {
-        Some(id) => {
-            let id = SubscriptionId::parse(id).ok();
-            // Who comes back to one that was to close with a connection takes it over.
-            let closes = id.as_ref().is_some_and(|id| shared.left().remove(id));
-            (id, closes)
-        }
+        Some(id) => (SubscriptionId::parse(id).ok(), false),
         None if is_bound => {
             return refused(StatusCode::BAD_REQUEST, "expected subscription_id");
         }
@@ -434,10 +388,9 @@ async fn events<Ids: IdSource + Send + 'static>(
             let capabilities = Capabilities {
                 supports_confirmation_reply: true,
             };
-            match shared.happens(|host, now| host.subscribe(now, capabilities, true)) {
-                Ok(Ok(id)) => (Some(id), true),
-                Ok(Err(why)) => return not_begun(why),
-                Err(NotKept) => return not_kept(),
+            match shared.happens(|host, now| host.subscribe(now, capabilities)) {
+                Ok(id) => (Some(id), true),
+                Err(why) => return not_begun(why),
             }
         }
     };
@@ -475,7 +428,7 @@ async fn tell<Ids: IdSource>(
         () = stopped(&mut stopping) => {}
     }
     if let Some(id) = closes {
-        let _kept = shared.happens(|host, now| host.unsubscribe(now, &id));
+        shared.happens(|host, now| host.unsubscribe(now, &id));
     }
 }
 
@@ -551,11 +504,6 @@ fn not_begun(why: NotBegun) -> Response {
         NotBegun::TooMany => refused(StatusCode::SERVICE_UNAVAILABLE, "too many are open"),
         NotBegun::Refused(refusal) => refused(StatusCode::CONFLICT, &refusal.to_string()),
     }
-}
-
-fn not_kept() -> Response {
-    let why = "the store cannot be written";
-    refused(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
 fn unauthorized() -> Response {

@@ -9,11 +9,8 @@ pub mod agent;
 pub mod client;
 pub mod host;
 pub mod http;
-mod kept;
 pub mod log;
 pub mod recorder;
-
-pub use kept::OpenError;
 
 /// How a file is opened to be written that nobody but its owner may read.
 pub fn for_its_owner() -> std::fs::OpenOptions {

@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 /// How many events are kept for those that come back.
@@ -15,7 +14,7 @@ pub const KEPT: usize = 16_384;
 pub const AHEAD: usize = KEPT;
 
 /// An event as it goes out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     /// Its `event_id`.
     pub id: Arc<str>,
@@ -33,17 +32,12 @@ pub struct Following {
 }
 
 /// All events, in the order in which they were put out.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub struct Log {
     kept: VecDeque<Told>,
     /// How many were ever put out.
     count: u64,
-    #[serde(skip, default = "readers")]
     readers: Sender<Told>,
-}
-
-fn readers() -> Sender<Told> {
-    broadcast::channel(AHEAD).0
 }
 
 impl Default for Log {
@@ -51,7 +45,7 @@ impl Default for Log {
         Self {
             kept: VecDeque::new(),
             count: 0,
-            readers: readers(),
+            readers: broadcast::channel(AHEAD).0,
         }
     }
 }

@@ -59,9 +59,9 @@ fn now() -> i64 {
 }
 
 /// Rounds for so many seconds, one at least: how much was wrong.
-pub fn run(seconds: u64, store: Option<&str>) -> usize {
+pub fn run(seconds: u64) -> usize {
     let timeout = TIMEOUT.to_string();
-    let mut arguments = vec![
+    let arguments = [
         "serve",
         "aaep",
         "--http",
@@ -69,7 +69,6 @@ pub fn run(seconds: u64, store: Option<&str>) -> usize {
         "--timeout-seconds",
         &timeout,
     ];
-    arguments.extend(store.iter().flat_map(|folder| ["--store", folder]));
     let mut server = Running::start(&arguments);
     let address = listens_at(server.0.stdout.take().expect("a pipe"));
     let mut stderr = server.0.stderr.take().expect("a pipe");

@@ -3,7 +3,6 @@
 //! ```sh
 //! cargo bench -p countersign-cli --bench live -- load                  # a round of 1,000 sessions
 //! cargo bench -p countersign-cli --bench live -- load --seconds 600    # rounds for ten minutes
-//! cargo bench -p countersign-cli --bench live -- load --store DIR      # and everything kept on disk
 //! cargo bench -p countersign-cli --bench live -- record                # 1,000 events a second, then 100 MB
 //! ```
 //!
@@ -25,16 +24,12 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let words: Vec<&str> = words.into_iter().filter(|it| *it != "--bench").collect();
     let faults = match words[..] {
-        ["load"] => load::run(0, None),
-        ["load", "--seconds", seconds] => load::run(number(seconds), None),
-        ["load", "--store", folder] => load::run(0, Some(folder)),
-        ["load", "--store", folder, "--seconds", seconds] => {
-            load::run(number(seconds), Some(folder))
-        }
+        ["load"] => load::run(0),
+        ["load", "--seconds", seconds] => load::run(number(seconds)),
         ["record"] => recorded::run(),
-        [] => load::run(0, None) + recorded::run(),
+        [] => load::run(0) + recorded::run(),
         _ => {
-            eprintln!("expected load [--store DIR] [--seconds N], or record");
+            eprintln!("expected load [--seconds N], or record");
             return ExitCode::from(2);
         }
     };

@@ -1,29 +1,18 @@
 //! `countersign findings`: where the source documents contradict themselves, leave something open, or cannot be kept.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
 use countersign_clauses::{ClauseId, nearest};
-use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_findings::run::{Guarantee, Run, in_words};
-use countersign_findings::together::{Conflict, Together, Unkept, together};
 use countersign_findings::{
     self as findings, Editorial, Finding, Kind, Refuted, Severity, ShownBy, UnknownFinding,
 };
-use miette::miette;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::clauses::hanging;
-use super::vectors::changed::{self, Changed};
-use super::vectors::{Made, Settings, made};
 use crate::answer::{Answer, DocumentFormat, Status};
 use crate::arguments::Protocol;
-use crate::show::words::shortened;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,14 +23,6 @@ Examples:
   countersign findings --protocol aaep --format json
   countersign findings --editorial                slips that mislead and change nothing: not counted
   countersign findings --refuted                  what looked like one, and the passage against it
-  countersign findings --repaired                 the mended wordings, all in force together
-
-Two mended wordings clash where the one calls a run wrong that the other calls right. A run that
-only leaves out a detail, such as an entry of the log, shows no clash.
-
-Of a mended wording that the model has as a way to take the text --repaired names the vectors of the
-suite whose verdict changes; the JSON says how, as `vectors --reading` does. Of the others it names
-those to look at again: they require or forbid something by a clause that the finding concerns.
 
 ";
 
@@ -55,18 +36,14 @@ pub struct Args {
     #[arg(long, value_enum, conflicts_with = "id")]
     protocol: Option<Protocol>,
     /// The editorial ones in full: slips that mislead a reader and change nothing. They are not counted, and not in the JSON of the others
-    #[arg(long, conflicts_with_all = ["id", "refuted", "repaired"])]
+    #[arg(long, conflicts_with_all = ["id", "refuted"])]
     editorial: bool,
     /// What looked like a finding, and why it is none
     #[arg(long, conflicts_with = "id")]
     refuted: bool,
-    /// Hold every run that shows a finding, and those that differ from one by two steps, against all mended wordings together
-    #[arg(long, conflicts_with = "refuted")]
-    repaired: bool,
 }
 
-/// Runs the command. Only `--repaired` judges: a guarantee that is not kept is a violation; where two wordings clash, the verdict is
-/// open.
+/// Runs the command. It judges nothing, so an answer always holds.
 ///
 /// # Errors
 ///
@@ -91,14 +68,6 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
             DocumentFormat::Markdown => refuted.iter().map(|it| refuted_markdown(it)).collect(),
         };
         return Ok(Answer { text, status });
-    }
-    if args.repaired {
-        if let Some(id) = &args.id {
-            return Err(miette!(
-                "--repaired takes all mended wordings together, and no ID: `countersign findings {id}` has what is mended there"
-            ));
-        }
-        return repaired(&is_wanted, format);
     }
     let found: Vec<&Finding> = match &args.id {
         Some(id) => asked(id)?,
@@ -247,230 +216,6 @@ pub(crate) fn documents(found: &[&Finding]) -> Value {
         document
     };
     found.iter().map(|finding| document(finding)).collect()
-}
-
-/// All mended wordings in force together.
-fn repaired(is_wanted: &dyn Fn(&str) -> bool, format: DocumentFormat) -> miette::Result<Answer> {
-    let protocols = ["aaep", "mcp-aql", "pending-action"];
-    let protocols = protocols.into_iter().filter(|it| is_wanted(it));
-    let all: Result<Vec<Together>, String> = protocols.map(together).collect();
-    let all = all.map_err(miette::Report::msg)?;
-    let again = all.iter().map(|it| Again::of(it.protocol));
-    let again = again.collect::<miette::Result<Vec<_>>>()?;
-    let status = if all.iter().any(|it| !it.unkept.is_empty()) {
-        Status::Violated
-    } else if all.iter().any(|it| !it.conflicts.is_empty()) {
-        Status::Inconclusive
-    } else {
-        Status::Holds
-    };
-    if format == DocumentFormat::Json {
-        let documents = all.iter().zip(&again).map(|(it, again)| {
-            let mut document = json!(it);
-            document["vectors"] = json!(again);
-            document
-        });
-        return Ok(Answer::json(&documents.collect::<Value>(), status));
-    }
-    let mut text = String::new();
-    for (it, again) in all.iter().zip(&again) {
-        let _ = writeln!(
-            text,
-            "{}: {} of {} mended wordings are executed; {} cases, {} runs near them\n  \
-             {} pairs of wordings that clash, {} runs that break a guarantee",
-            it.protocol,
-            it.wordings,
-            it.findings,
-            it.cases,
-            it.runs - it.cases,
-            it.conflicts.len(),
-            it.unkept.len(),
-        );
-        text += &conflicts(&it.conflicts);
-        for unkept in &it.unkept {
-            let Unkept {
-                guarantee,
-                finding,
-                run,
-            } = unkept;
-            let _ = writeln!(
-                text,
-                "  {finding:<9} near a case of it, {guarantee} is not kept:"
-            );
-            for line in run.lines() {
-                text += &hanging("            ", line);
-            }
-        }
-        text += &again.text();
-    }
-    Ok(Answer { text, status })
-}
-
-/// The pairs of wordings that conflict, by the run that the first calls right: the run, and a line for each wording that calls it wrong.
-fn conflicts(conflicts: &[Conflict]) -> String {
-    let same =
-        |one: &Conflict, next: &Conflict| (one.finding, one.case) == (next.finding, next.case);
-    let mut text = String::new();
-    for group in conflicts.chunk_by(same) {
-        let Conflict { finding, case, .. } = group[0];
-        // What conflicts is there; a test reads every run.
-        let Some(run) = findings::get(finding)
-            .ok()
-            .and_then(|it| Run::read(&it.cases.get(case - 1)?.run).ok())
-        else {
-            continue;
-        };
-        let (sections, wants) = demand(finding);
-        let said =
-            format!("{finding} ({sections}) wants {wants}; by that its case {case} is right:");
-        text += &hanging("  ", &said);
-        for line in run.to_string().lines() {
-            let words = line.split(' ').map(|word| shortened(word, LONGEST));
-            text += &hanging("      ", &words.collect::<Vec<_>>().join(" "));
-        }
-        for it in group {
-            let (sections, wants) = demand(it.against);
-            let said = format!(
-                "{} ({sections}) forbids step {}: {wants}",
-                it.against, it.step
-            );
-            text += &hanging("    ", &said);
-        }
-    }
-    text
-}
-
-/// So many columns of a word of a run are told beside a conflict.
-const LONGEST: usize = 80;
-
-/// The sections of a finding, and what its mended wording wants.
-fn demand(id: &str) -> (String, &'static str) {
-    let finding = findings::get(id).ok();
-    finding.map_or_else(Default::default, |it| (it.sections.join(", "), &*it.wants))
-}
-
-/// The vectors of a protocol that have to be looked at again where mended wordings are in force.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Again {
-    /// So many vectors are in the suite.
-    of: usize,
-    findings: Vec<AgainFor>,
-}
-
-/// Those of one mended wording.
-#[derive(Serialize, JsonSchema)]
-struct AgainFor {
-    finding: &'static str,
-    /// The files that require or forbid something by a clause that the finding concerns.
-    files: Vec<String>,
-    /// Those of them whose run is in the suite for such a clause.
-    for_its_clauses: Vec<String>,
-    /// The ways to take the text by which the mended wording is in force.
-    choices: &'static [String],
-    /// The vectors that are other ones by these; nothing where no judge has the wording.
-    changed: Option<Vec<Changed>>,
-}
-
-/// The vectors of a protocol, by these settings.
-fn made_of(protocol: &str, by: &Settings<'_>) -> miette::Result<Made> {
-    match protocol {
-        "mcp-aql" => made::<McpAqlDriver>(by),
-        "pending-action" => made::<PendingActionDriver>(by),
-        _ => made::<AaepDriver>(by),
-    }
-}
-
-impl Again {
-    fn of(protocol: &str) -> miette::Result<Self> {
-        let usual = made_of(protocol, &Settings::default())?;
-        let mended = findings::all().iter();
-        let mended = mended.filter(|it| it.protocol() == protocol && it.unrepaired.is_none());
-        let findings = mended.map(|it| AgainFor::of(it, &usual));
-        Ok(Self {
-            of: usual.all.len(),
-            findings: findings.collect::<miette::Result<_>>()?,
-        })
-    }
-
-    fn text(&self) -> String {
-        let mut text = hanging(
-            "  ",
-            "vectors whose verdict changes where a wording is mended that the model has as a way to take the text (`countersign vectors \
-             --reading` tells how); of the other wordings those to look at again, for no judge has them: those that require or \
-             forbid something by a clause that the finding concerns, and by name those that the suite has for such a clause",
-        );
-        for it in &self.findings {
-            if let Some(changed) = &it.changed {
-                let by = it.choices.join(", ");
-                let said = match changed.len() {
-                    0 => format!("changes none, by {by}"),
-                    count => format!(
-                        "changes {count}, by {by}: {}",
-                        first(changed.iter().map(|it| &*it.file))
-                    ),
-                };
-                text += &hanging(&format!("  {:<9} ", it.finding), &said);
-                continue;
-            }
-            let (files, named) = (it.files.len(), &it.for_its_clauses);
-            let mut said = format!("{files} of {}", self.of);
-            if !named.is_empty() {
-                let first = first(named.iter().map(String::as_str));
-                let _ = write!(said, ", {} for such a clause: {first}", named.len());
-            }
-            text += &hanging(&format!("  {:<9} ", it.finding), &said);
-        }
-        text
-    }
-}
-
-/// The first so many vectors are named; the JSON has all.
-const NAMED: usize = 4;
-
-fn first<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
-    let mut first: Vec<_> = names.by_ref().take(NAMED).collect();
-    first.extend(names.next().map(|_| "…"));
-    first.join(", ")
-}
-
-impl AgainFor {
-    fn of(finding: &'static Finding, usual: &Made) -> miette::Result<Self> {
-        let Made {
-            manifest,
-            all: vectors,
-        } = usual;
-        let choices = finding.choices.as_slice();
-        let by_these = || -> miette::Result<_> {
-            let mended = made_of(finding.protocol(), &Settings::of(choices))?;
-            Ok(changed::all(vectors, &mended.all))
-        };
-        let changed = (!choices.is_empty()).then(by_these).transpose()?;
-        let clauses = finding.clauses.iter().map(ClauseId::as_str);
-        let files: BTreeSet<_> = clauses
-            .clone()
-            .filter_map(|it| manifest.clauses.get(it))
-            .flatten()
-            .cloned()
-            .collect();
-        let is_for = |file: &&String| {
-            let shows = vectors.get(*file).map_or(&[][..], |it| &it.shows);
-            let mut words = shows.iter().flat_map(|it| it.split([' ', ':']));
-            words.any(|word| clauses.clone().any(|clause| is_named(clause, word)))
-        };
-        Ok(Self {
-            finding: &finding.id,
-            for_its_clauses: files.iter().filter(is_for).cloned().collect(),
-            files: files.into_iter().collect(),
-            choices,
-            changed,
-        })
-    }
-}
-
-/// Whether a word of what a run shows is this clause; witnesses leave the first part of its id out.
-fn is_named(clause: &str, word: &str) -> bool {
-    let short = clause.split_once('-').map(|(_, short)| short);
-    clause == word || short.is_some_and(|it| it == word && it.contains('-'))
 }
 
 /// The cases that show a finding: each run, what is said of it, and what the mended wording says.

@@ -27,6 +27,7 @@ pub mod compare;
 pub mod completions;
 pub mod diff;
 pub mod diff_http;
+#[cfg(feature = "explore")]
 pub mod explore;
 pub mod findings;
 pub mod lint;
@@ -65,7 +66,6 @@ Examples:
                                                    an implementation under the rules
   countersign smoke pending-action -- python3 ledger.py
                                                    whether it can be driven at all
-  countersign explore aaep                         walk through the model in a browser
   countersign clauses AAEP-6.3.4-4                 a rule, and all that states, executes or tests it
   countersign findings AAEP-F5                     where the text is at odds with itself
   countersign report --out DIR                     all rules, findings and runs, as pages
@@ -123,7 +123,7 @@ enum Command {
     Check(In<Format, check::Args>),
     /// Leave out each rule in turn: what breaks, and the shortest run that shows it
     Ablate(In<Format, ablate::Args>),
-    /// Draw up what each rule is worth: rule by guarantee, and which rules guarantee what, alone and in pairs
+    /// Draw up what each rule is worth: rule by guarantee, and which rules guarantee what
     Worth(In<PageFormat, worth::Args>),
     /// List the places of a text that can be taken in more than one way, and what each way costs
     Readings(In<Format, readings::Args>),
@@ -144,6 +144,7 @@ enum Command {
     /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
     Show(In<Drawing, show::Args>),
     /// Walk through a protocol's model in a browser
+    #[cfg(feature = "explore")]
     Explore(In<Format, explore::Args>),
     /// List the clauses, or explain one: level, gist, source, and what states, carries out and tests it
     Clauses(In<Format, clauses::Args>),
@@ -185,6 +186,7 @@ pub fn main() -> ExitCode {
         // What these print is the same in each format, and not for people alone.
         Some(Command::Schema(it)) => schema::run(&it.args, it.format),
         Some(Command::Spec(it)) => spec::run(&it.args, it.format),
+        #[cfg(feature = "explore")]
         Some(Command::Explore(it)) => explore::run(&it.args),
         Some(Command::Serve(it)) => serve::run(&it.args),
         Some(Command::Completions(args)) => Ok(completions::run(&args, Cli::command())),
@@ -245,8 +247,14 @@ fn complain(error: &str) {
 ///
 /// # Errors
 ///
-/// Where it is not of HTTP, or has a query or a fragment.
+/// Where it is not of HTTP, or has a query or a fragment, or needs TLS in a build without.
 fn is_base(option: &str, url: &Url) -> miette::Result<()> {
+    if url.scheme() == "https" && cfg!(not(feature = "tls")) {
+        return Err(miette!(
+            "{option} {url}: `https` needs TLS, which this build does not have\n  \
+             hint: build with `--features tls`, or use the file that is handed out"
+        ));
+    }
     if matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none()
     {
         return Ok(());

@@ -54,7 +54,7 @@ pub struct Args {
     /// The first line on stderr is `listening on http://ADDR`.
     #[arg(long, value_name = "ADDR")]
     pub listen: SocketAddr,
-    /// The producer: http or https, a host, and a path where all of its paths begin so
+    /// The producer: http, or https in a build with the feature `tls`, a host, and a path where all of its paths begin so
     #[arg(long, value_name = "URL")]
     pub to: Url,
     /// Write the recording to this file, which must not be there; stdout, where absent

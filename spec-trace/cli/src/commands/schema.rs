@@ -99,10 +99,6 @@ pub const SCHEMAS: &[Schema] = &[
         text: printed::findings_refuted,
     },
     Schema {
-        name: "findings.repaired",
-        text: printed::findings_repaired,
-    },
-    Schema {
         name: "lint",
         text: printed::lint,
     },

@@ -144,17 +144,10 @@ count with the tokens.
   - Other than on the loopback it is served with --bearer-token-file alone. Requests of pages of
     another origin are refused. There is no TLS: put a proxy in front.
   - SIGINT and SIGTERM end the streams, then the process.
-  - --store DIR keeps all of it: sessions and their tasks, questions, used tokens, subscriptions and
-    the last 16384 events. Nothing is shown before it is on disk. What fell due meanwhile is done at
-    once after a restart. Who read GET /events has 10 seconds to come back, with Last-Event-ID, or
-    with subscription_id to the same subscription; then that closes. One process has the folder at
-    a time. It grows by some hundred bytes a call, and is shortened when it is opened. Where it
-    cannot be written the server ends with status 2. Its files let their reader reply.
 
 Examples:
   countersign serve aaep --stdio
   countersign serve aaep --http 127.0.0.1:8080
-  countersign serve aaep --http 127.0.0.1:8080 --store producer
   countersign serve aaep --http 0.0.0.0:8080 --bearer-token-file token.txt --timeout-seconds 60
   countersign serve pending-action --stdio --store actions.store
   countersign serve aaep --stdio --seed 7
@@ -233,9 +226,9 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "stdio", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86400))]
     pub timeout_seconds: u64,
-    /// Keep pending actions in this file, or with --http all that the producer has done in this folder, beyond the process
+    /// Keep pending actions in this file, beyond the process
     ///
-    /// Pending actions: after `hello`, `restart` goes on with what the file holds; `reset` forgets all of it and starts afresh.
+    /// After `hello`, `restart` goes on with what the file holds; `reset` forgets all of it and starts afresh.
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
     /// What the host chooses once, as JSON; the names and values stand below
@@ -298,9 +291,9 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         }
     };
     match protocol {
-        Protocol::Aaep | Protocol::McpAql if store.is_some() && http.is_none() => Err(miette!(
+        Protocol::Aaep | Protocol::McpAql if store.is_some() => Err(miette!(
             help = "leave --store out: the state of this executor lives as long as its process",
-            "--store is for pending-action, and for aaep with --http"
+            "--store is for pending-action alone"
         )),
         Protocol::Aaep | Protocol::PendingAction if *signed => Err(miette!(
             help = "leave --signed out: nothing else has tokens that could be signed",
@@ -313,10 +306,8 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         Protocol::Aaep if let Some(address) = http => {
             let settings = chosen::<aaep::Settings>(settings)?.over_http();
             let token = bearer_token_file.as_deref();
-            listen(*address, token, || match store {
-                None => Ok(Host::new(settings, ids, *timeout_seconds)),
-                Some(path) => reopened(path, settings, ids, *timeout_seconds),
-            })
+            let host = Host::new(settings, ids, *timeout_seconds);
+            listen(*address, token, host)
         }
         Protocol::Aaep => converse(Aaep::new(chosen(settings)?, ids)),
         Protocol::McpAql if *signed => {
@@ -428,32 +419,8 @@ fn converse(service: impl Service) -> miette::Result<Answer> {
     })
 }
 
-/// The host that goes on with what the folder holds.
-fn reopened(
-    path: &Path,
-    settings: countersign_reference::aaep::Settings,
-    ids: Ids,
-    timeout_seconds: u64,
-) -> miette::Result<Host<Ids>> {
-    let opened = Host::open(path, settings, ids, timeout_seconds).into_diagnostic();
-    let (host, torn) = opened.wrap_err("--store: nothing is served")?;
-    if torn > 0 {
-        writeln!(
-            io::stderr(),
-            "--store {}: the last record was not written to its end ({torn} bytes); it is left out, and nothing of it was shown",
-            path.display()
-        )
-        .into_diagnostic()?;
-    }
-    Ok(host)
-}
-
 /// Serves the producer at that address until a signal asks the process to end.
-fn listen(
-    address: SocketAddr,
-    token: Option<&Path>,
-    host: impl FnOnce() -> miette::Result<Host<Ids>>,
-) -> miette::Result<Answer> {
+fn listen(address: SocketAddr, token: Option<&Path>, host: Host<Ids>) -> miette::Result<Answer> {
     let bearer_token = token.map(bearer_token).transpose()?;
     if bearer_token.is_none() && !address.ip().is_loopback() {
         return Err(miette!(
@@ -464,12 +431,12 @@ fn listen(
     let listener = http::bind(address).into_diagnostic();
     let listener = listener.wrap_err_with(|| format!("--http {address}: cannot listen there"))?;
     let address = listener.local_addr().into_diagnostic()?;
-    let host = host()?;
     let (audits, _teller) =
         told_on_stderr(|Audit { clause, text, .. }| format!("ignored: {text} ({clause})"));
     let settings = http::Settings {
         bearer_token,
         patience: http::PATIENCE,
+        connections: http::CONNECTIONS,
         audits,
     };
     let mut listening = Ok(());

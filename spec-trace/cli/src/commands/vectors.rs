@@ -183,25 +183,15 @@ fn of_model<D: Answering>(readings: &[String]) -> Vec<String> {
 
 /// How the text is taken where vectors are made: a file, and readings beside it.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Settings<'a> {
+struct Settings<'a> {
     spec: Option<&'a Path>,
     readings: &'a [String],
 }
 
-impl<'a> Settings<'a> {
-    /// These readings.
-    pub(super) const fn of(readings: &'a [String]) -> Self {
-        Self {
-            spec: None,
-            readings,
-        }
-    }
-}
-
 /// Vectors, and what lists them.
-pub(super) struct Made {
-    pub(super) manifest: Manifest,
-    pub(super) all: BTreeMap<String, Vector>,
+struct Made {
+    manifest: Manifest,
+    all: BTreeMap<String, Vector>,
 }
 
 /// The vectors, as the reference answers, or the model where it does not take the text so.
@@ -209,7 +199,7 @@ pub(super) struct Made {
 /// # Errors
 ///
 /// A reading or a file that there is not, what no vector can show, or a reference that does not answer.
-pub(super) fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
+fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
     let lost = |lost| miette!("the reference does not answer: {lost}");
     let open = D::readings(&D::greeting());
     let readings = of_model::<D>(settings.readings);

@@ -1,4 +1,4 @@
-//! `countersign worth`: what each rule of a text is worth, alone and in pairs, as a matrix of rules and guarantees.
+//! `countersign worth`: what each rule of a text is worth, as a matrix of rules and guarantees.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use countersign_model::ablation::Broken;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::rules::{Guards, Rules};
+use countersign_model::rules::Rules;
 use countersign_model::specification::{Modelled, Specification};
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -24,23 +24,20 @@ use crate::table::grouped;
 use crate::terminal::Terminal;
 use crate::verdicts::property_text;
 use crate::worth::page::{self, ShowClause};
-use crate::worth::{Asked, Guarantee, Hidden, Pairs, Single, Together, Worth, is_guarantee, text};
+use crate::worth::{Asked, Guarantee, Single, Worth, is_guarantee, text};
 
 const EXAMPLES: &str = "\
 Examples:
   countersign worth pending-action                          every rule and every guarantee
   countersign worth aaep AAEP-6.3.4-1                       what the schema check is worth
   countersign worth aaep --guarantee AAEP-6.9-2             who guarantees at most once
-  countersign worth pending-action --pairs --steps 6        two rules at a time, in shorter runs
   countersign worth mcp-aql --format html > worth.html      the matrix as a page
   countersign worth mcp-aql --spec changed.toml             by a changed file of `spec`
 
 A number is the length of the shortest run, in steps, that breaks a guarantee where the rule alone
 is left out. A guarantee is what the text is there to prevent, however it is read; what it wants
-besides, as it is read, stands under `else`. With --pairs two rules are left out at a time: what
-breaks only so, and what no longer breaks because the loss of the other hides it, for a party
-without a rule does something else and not only more. Each statement holds within the steps and
-states that it names. `ablate` shows the runs.";
+besides, as it is read, stands under `else`. Each statement holds within the steps and states that
+it names. `ablate` shows the runs.";
 
 /// The arguments of `countersign worth`.
 #[derive(Clone, Debug, clap::Args)]
@@ -54,10 +51,7 @@ pub struct Args {
     /// Only the guarantees that state this clause, or one of this section, or have these words in their name
     #[arg(long, value_name = "CLAUSE")]
     guarantee: Option<String>,
-    /// Leave out two rules at a time, too
-    #[arg(long)]
-    pairs: bool,
-    /// The longest runs to look at; with --pairs they are one step shorter, where nothing is said
+    /// The longest runs to look at
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     steps: Option<u8>,
     /// Take the text with the readings and numbers of this file, as `spec` prints one; what that breaks by itself is no rule's
@@ -94,11 +88,9 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
     if let Some(asked) = &args.guarantee {
         is_stated::<T>(asked)?;
     }
-    let usual = T::LONGEST - usize::from(args.pairs);
     let asked = Asked {
         rules: &rules,
-        pairs: args.pairs,
-        steps: args.steps.map_or(usual, usize::from),
+        steps: args.steps.map_or(T::LONGEST, usize::from),
     };
     let mut worth = Worth::of(&model, asked);
     worth.drop_broken(&by_reading(&model));
@@ -174,15 +166,8 @@ impl Drawn {
         beside: (&Markup, ShowClause),
     ) -> miette::Result<Self> {
         let model = specification::<T>(preset::<T>(bounds)?)?;
-        let (pairs, steps) = (false, T::LONGEST);
-        let mut worth = Worth::of(
-            &model,
-            Asked {
-                rules,
-                pairs,
-                steps,
-            },
-        );
+        let steps = T::LONGEST;
+        let mut worth = Worth::of(&model, Asked { rules, steps });
         worth.drop_broken(&by_reading(&model));
         let rules = worth.singles.iter().map(|single| {
             let properties = single.broken.properties.iter();
@@ -261,9 +246,6 @@ fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T:
         said.push('\n');
         said += &text::carriers(worth);
     }
-    if let Some(pairs) = &worth.pairs {
-        said += &text::pairs(pairs, &worth.guarantees);
-    }
     let count = worth.singles.len();
     let extent = text::extent(worth);
     let _ = writeln!(
@@ -295,7 +277,6 @@ fn document<T: Modelled>(model: &Specification<T>, bounds: &str, worth: &Worth<T
         "bounds": bounds,
         "guarantees": guarantees,
         "rules": worth.singles.iter().map(|it| single_json(model, it)).collect::<Vec<_>>(),
-        "pairs": worth.pairs.as_ref().map(pairs_json),
         "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
     });
     with_setting(document, setting(model))
@@ -326,33 +307,4 @@ fn single_json<T: Modelled>(model: &Specification<T>, single: &Single<T::Guard>)
 
 fn within((steps, states): (usize, usize)) -> Value {
     json!({ "steps": steps, "states": states })
-}
-
-fn pairs_json<G: Guards>(pairs: &Pairs<G>) -> Value {
-    let together = |it: &Together<G>| {
-        json!({
-            "guards": it.rows.map(|row| row.name),
-            "guarantee": it.guarantee,
-            "length": it.shortest,
-            "not_alone_within": it.alone.map(within),
-        })
-    };
-    let hidden = |it: &Hidden<G>| {
-        json!({
-            "guard": it.row.name,
-            "by": it.by.name,
-            "guarantee": it.guarantee,
-            "length": it.shortest,
-            "not_both_within": within(it.within),
-        })
-    };
-    let not_searched = pairs.without_bounds.iter();
-    json!({
-        "searched": pairs.searched,
-        "steps": pairs.steps,
-        "states": pairs.states,
-        "together": pairs.together.iter().map(together).collect::<Vec<_>>(),
-        "hidden": pairs.hidden.iter().map(hidden).collect::<Vec<_>>(),
-        "not_searched": not_searched.map(|it| it.map(|row| row.name)).collect::<Vec<_>>(),
-    })
 }

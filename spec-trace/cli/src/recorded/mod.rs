@@ -1,15 +1,12 @@
 //! The judge of recorded streams held against the model: no run that the model allows is accused.
 //!
 //! Where to read: [`writer`] makes the records of a stream out of a step of the model; this file walks the pairs of model
-//! state and judge; [`explained`] asks whether a stream could be that of a producer that keeps every rule, and [`ablated`]
-//! whether the judge sees when one is left out.
+//! state and judge.
 //!
 //! The one thing to know: the walk goes over the literal model. The quotient forgets what a stream has shown (the time, once
 //! nothing waits for it; which session a question belonged to; what a reply that fails anyhow has claimed), so that a run
 //! of its representatives is not the stream of any producer.
 
-pub mod ablated;
-pub mod explained;
 pub mod writer;
 
 use std::hash::Hasher;

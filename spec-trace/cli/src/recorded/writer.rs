@@ -13,7 +13,7 @@ use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{
     AllowedReplies, Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber, Worked,
 };
-use countersign_model::time::{self, Scale};
+use countersign_model::time::Scale;
 use countersign_reference::aaep::ReplyToken;
 use serde_json::{Value, json};
 
@@ -112,9 +112,6 @@ struct SessionSoFar {
     next_number: u64,
 }
 
-/// The last tick that any bounds allow.
-const LATEST: u8 = 8;
-
 /// The producer of every stream.
 const AGENT: &str = "agent-1";
 
@@ -198,25 +195,6 @@ impl StreamWriter {
             }
         }
         records
-    }
-
-    /// Whether the step writes a reply first, or an event; nothing if it writes nothing.
-    pub fn kinds(&self, taken: Taken<'_>) -> Option<bool> {
-        let required = taken.step.required.iter().any(Output::is_event);
-        let events =
-            required || taken.with_optional && taken.step.optional.iter().any(Output::is_event);
-        let reply = taken.action.message(taken.before).is_some();
-        match self.recorder.replies {
-            Replies::First if reply => Some(true),
-            Replies::Last if reply => Some(!events),
-            Replies::First | Replies::Last | Replies::Unrecorded => events.then_some(false),
-        }
-    }
-
-    /// The moment at which a record was received.
-    pub fn clock(&self, at: &str) -> Option<u8> {
-        let wanted = |&moment: &u8| self.environment.time(moment).to_string() == at;
-        (0..=time::last(LATEST)).find(wanted)
     }
 
     /// The event that an output is, if it is one. `rest` begins with it.

@@ -1,13 +1,8 @@
-//! What each rule is worth: what its loss alone breaks, what it breaks only together with the loss of another, and what the loss
-//! of another hides.
-//!
-//! The one thing to know: a party without a rule does something else, not only more. So the loss of two rules can break less than
-//! the loss of one, and each statement holds within the runs that were looked at.
+//! What each rule is worth: what its loss alone breaks, within the runs that were looked at.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use countersign_model::ablation::{Broken, broken_within};
-use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::judge::Kind;
 use countersign_model::properties::PropertyRow;
@@ -28,8 +23,6 @@ pub struct Worth<G: 'static> {
     pub singles: Vec<Single<G>>,
     /// What the text is there to prevent, as far as something that was searched breaks it, in the order of the text.
     pub guarantees: Vec<Guarantee>,
-    /// The pairs, if they were asked for.
-    pub pairs: Option<Pairs<G>>,
 }
 
 /// A rule left out.
@@ -54,58 +47,11 @@ pub struct Guarantee {
     pub is_broken: bool,
 }
 
-/// Two rules left out at a time.
-#[derive(Clone, Debug)]
-pub struct Pairs<G: 'static> {
-    /// How many were searched.
-    pub searched: usize,
-    /// Those of which no bounds show both rules.
-    pub without_bounds: Vec<[&'static GuardRow<G>; 2]>,
-    /// What breaks only where both are left out.
-    pub together: Vec<Together<G>>,
-    /// What breaks where one is left out, and not where both are.
-    pub hidden: Vec<Hidden<G>>,
-    /// The longest runs of which every one was looked at for each pair, in steps; some pairs have none so long.
-    pub steps: usize,
-    /// States that differ, in these runs: the least and the most of all pairs.
-    pub states: [usize; 2],
-}
-
-/// A guarantee that two rules carry, each of which is enough.
-#[derive(Clone, Debug)]
-pub struct Together<G: 'static> {
-    /// The rules.
-    pub rows: [&'static GuardRow<G>; 2],
-    /// The name of the guarantee.
-    pub guarantee: String,
-    /// The shortest run that breaks it, in steps.
-    pub shortest: usize,
-    /// How far it was not broken with one of the rules in force: in steps, and in states of each.
-    pub alone: [(usize, usize); 2],
-}
-
-/// A guarantee that the loss of a rule breaks, and no longer where another is left out too.
-#[derive(Clone, Debug)]
-pub struct Hidden<G: 'static> {
-    /// The rule whose loss breaks it.
-    pub row: &'static GuardRow<G>,
-    /// The rule whose loss hides that.
-    pub by: &'static GuardRow<G>,
-    /// The name of the guarantee.
-    pub guarantee: String,
-    /// The shortest run that breaks it while the other rule is in force, in steps.
-    pub shortest: usize,
-    /// How far it was not broken with both left out: in steps, and in states.
-    pub within: (usize, usize),
-}
-
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a, G: 'static> {
     /// These rules; all where it is empty.
     pub rules: &'a [G],
-    /// Whether pairs are, too: with any other rule.
-    pub pairs: bool,
     /// The longest runs that are looked at, in steps.
     pub steps: usize,
 }
@@ -114,14 +60,6 @@ pub struct Asked<'a, G: 'static> {
 pub fn is_guarantee(property: &PropertyVerdict) -> bool {
     let finding = property.finding.as_ref();
     finding.is_some_and(|finding| finding.kind == Kind::Guarantee)
-}
-
-/// The guarantees that break, each with its shortest run in steps.
-fn lengths(properties: &[PropertyVerdict]) -> BTreeMap<String, usize> {
-    let guarantees = properties.iter().filter(|it| is_guarantee(it));
-    guarantees
-        .map(|it| (it.name.clone(), it.steps.len()))
-        .collect()
 }
 
 impl<G: Guards> Worth<G> {
@@ -134,7 +72,7 @@ impl<G: Guards> Worth<G> {
         let progress = Progress::of(rows.len() as u64, &what, "rules");
         let broken = parallel::each(&rows, &progress, |row| {
             let within = model.showing(row.with);
-            let mut broken = without(&within, &[row], asked.steps);
+            let mut broken = without(&within, row, asked.steps);
             broken.properties.sort_by_key(|it| it.steps.len());
             broken
         });
@@ -151,11 +89,6 @@ impl<G: Guards> Worth<G> {
             }
         }
         let mut guarantees: Vec<_> = guarantees.into_iter().map(Guarantee::of).collect();
-        let pairs = asked.pairs.then(|| {
-            let (pairs, more) = Pairs::of(model, &rows, asked.steps);
-            guarantees.extend(more);
-            pairs
-        });
         let place = |name: &str| {
             let mut rows = T::PROPERTIES.iter().map(PropertyRow::name);
             rows.position(|it| it == name).unwrap_or(usize::MAX)
@@ -169,7 +102,6 @@ impl<G: Guards> Worth<G> {
         Self {
             singles,
             guarantees,
-            pairs,
         }
     }
 
@@ -191,10 +123,6 @@ impl<G: Guards> Worth<G> {
     fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
         for single in &mut self.singles {
             single.broken.properties.retain(|it| is_kept(&it.name));
-        }
-        if let Some(pairs) = &mut self.pairs {
-            pairs.together.retain(|it| is_kept(&it.guarantee));
-            pairs.hidden.retain(|it| is_kept(&it.guarantee));
         }
     }
 
@@ -270,197 +198,12 @@ impl Guarantee {
     }
 }
 
-/// What breaks without these rules.
+/// What breaks without this rule.
 fn without<T: Modelled>(
     model: &Specification<T>,
-    rows: &[&GuardRow<T::Guard>],
+    row: &GuardRow<T::Guard>,
     steps: usize,
 ) -> Broken {
-    let rules = rows
-        .iter()
-        .fold(Rules::all(), |rules, row| rules.without(row.guard));
+    let rules = Rules::all().without(row.guard);
     broken_within(&model.with(rules, model.reading), steps)
-}
-
-/// What one setting breaks of the guarantees, and how far was looked: steps, states.
-type Looked = (BTreeMap<String, usize>, (usize, usize));
-
-fn looked(broken: &Broken) -> Looked {
-    (lengths(&broken.properties), (broken.steps, broken.states))
-}
-
-impl<G: Guards> Pairs<G> {
-    /// Leaves two rules out at a time, one of which is among these, within bounds in which both matter; and the guarantees that
-    /// break only so.
-    fn of<T: Modelled<Guard = G>>(
-        model: &Specification<T>,
-        rows: &[&'static GuardRow<G>],
-        steps: usize,
-    ) -> (Self, Vec<Guarantee>) {
-        let mut tasks = Vec::new();
-        let mut without_bounds = Vec::new();
-        for (place, first) in rows.iter().copied().enumerate() {
-            let all = G::ROWS.iter();
-            let behind = all.filter(|it| rows[..=place].iter().all(|row| row.guard != it.guard));
-            for second in behind {
-                let orders = [[first, second], [second, first]];
-                let mut within = orders
-                    .map(|[one, other]| model.showing(one.with).showing(other.with))
-                    .into_iter();
-                match within.find(|it| it.shows(first.with) && it.shows(second.with)) {
-                    Some(within) => tasks.push((within, [first, second])),
-                    None => without_bounds.push([first, second]),
-                }
-            }
-        }
-        // Each rule alone, within the bounds of its pairs.
-        let mut alone: Vec<(String, &Specification<T>, &'static GuardRow<G>)> = Vec::new();
-        for (within, pair) in &tasks {
-            let bounds = written(within.bounds);
-            for row in pair {
-                if alone
-                    .iter()
-                    .all(|(it, _, other)| (it, other.name) != (&bounds, row.name))
-                {
-                    alone.push((bounds.clone(), within, row));
-                }
-            }
-        }
-        let what = format!("{}: leaving out", T::NAME);
-        let progress = Progress::of(alone.len() as u64, &what, "rules");
-        let known = parallel::each(&alone, &progress, |(_, within, row)| {
-            looked(&without(within, &[row], steps))
-        });
-        drop(progress);
-        let names = alone
-            .iter()
-            .map(|(bounds, _, row)| (bounds.clone(), row.name));
-        let known: BTreeMap<_, _> = names.zip(known).collect();
-        let progress = Progress::of(tasks.len() as u64, &what, "pairs");
-        let found = parallel::each(&tasks, &progress, |(within, pair)| {
-            let broken = without(within, pair, steps);
-            let guarantees = broken.properties.iter().filter(|it| is_guarantee(it));
-            let guarantees: Vec<_> = guarantees.map(Guarantee::of).collect();
-            (looked(&broken), guarantees)
-        });
-        let mut pairs = Self {
-            searched: tasks.len(),
-            without_bounds,
-            together: Vec::new(),
-            hidden: Vec::new(),
-            steps: 0,
-            states: [usize::MAX, 0],
-        };
-        let mut more = Vec::new();
-        let nothing = Looked::default();
-        for ((within, pair), ((both, extent), guarantees)) in tasks.iter().zip(&found) {
-            let bounds = written(within.bounds);
-            let alone = pair.map(|row| known.get(&(bounds.clone(), row.name)).unwrap_or(&nothing));
-            let new = pairs.add(*pair, alone, (both, *extent));
-            more.extend(
-                guarantees
-                    .iter()
-                    .filter(|it| new.contains(&it.name))
-                    .cloned(),
-            );
-        }
-        (pairs, more)
-    }
-}
-
-impl<G> Pairs<G> {
-    /// Adds a pair; the names of the guarantees that break only so.
-    fn add(
-        &mut self,
-        rows: [&'static GuardRow<G>; 2],
-        alone: [&Looked; 2],
-        (both, extent): (&BTreeMap<String, usize>, (usize, usize)),
-    ) -> Vec<String> {
-        // Of what has no longer runs all were looked at.
-        self.steps = self.steps.max(extent.0);
-        self.states = [self.states[0].min(extent.1), self.states[1].max(extent.1)];
-        let mut new = Vec::new();
-        for (guarantee, shortest) in both {
-            if alone
-                .iter()
-                .all(|(broken, _)| !broken.contains_key(guarantee))
-            {
-                new.push(guarantee.clone());
-                self.together.push(Together {
-                    rows,
-                    guarantee: guarantee.clone(),
-                    shortest: *shortest,
-                    alone: alone.map(|(_, extent)| *extent),
-                });
-            }
-        }
-        for (place, (broken, _)) in alone.into_iter().enumerate() {
-            for (guarantee, shortest) in broken {
-                if !both.contains_key(guarantee) {
-                    self.hidden.push(Hidden {
-                        row: rows[place],
-                        by: rows[1 - place],
-                        guarantee: guarantee.clone(),
-                        shortest: *shortest,
-                        within: extent,
-                    });
-                }
-            }
-        }
-        new
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn looked(broken: &[(&str, usize)]) -> Looked {
-        let broken = broken
-            .iter()
-            .map(|(name, steps)| ((*name).to_owned(), *steps));
-        (broken.collect(), (8, 100))
-    }
-
-    #[test]
-    fn a_pair_tells_what_breaks_only_so_and_what_no_longer_does() {
-        let row = |name| GuardRow {
-            guard: (),
-            name,
-            clauses: &["PA-1"],
-            gist: "",
-            with: None,
-            in_samples: None,
-            free: None,
-        };
-        let rows = ["one", "other"].map(|name| &*Box::leak(Box::new(row(name))));
-        let mut pairs = Pairs {
-            searched: 1,
-            without_bounds: Vec::new(),
-            together: Vec::new(),
-            hidden: Vec::new(),
-            steps: 0,
-            states: [usize::MAX, 0],
-        };
-        let (one, other) = (
-            looked(&[("kept", 3), ("hidden", 4)]),
-            looked(&[("kept", 5)]),
-        );
-        let (both, extent) = looked(&[("kept", 3), ("new", 6)]);
-        let new = pairs.add(rows, [&one, &other], (&both, extent));
-        assert_eq!(new, ["new"]);
-        let together: Vec<_> = pairs
-            .together
-            .iter()
-            .map(|it| (&*it.guarantee, it.shortest))
-            .collect();
-        assert_eq!(together, [("new", 6)]);
-        let hidden: Vec<_> = pairs
-            .hidden
-            .iter()
-            .map(|it| (it.row.name, it.by.name, &*it.guarantee))
-            .collect();
-        assert_eq!(hidden, [("one", "other", "hidden")]);
-        assert_eq!((pairs.steps, pairs.states), (8, [100, 100]));
-    }
 }

@@ -34,12 +34,6 @@ pub fn render<G: Guards>(
                 h2 { "Which rules carry a guarantee" }
                 dl { @for guarantee in &worth.guarantees { (carriers(worth, guarantee, clause)) } }
             }
-            @if let Some(pairs) = &worth.pairs {
-                section {
-                    h2 { "Two rules at a time" }
-                    pre { (text::pairs(pairs, &worth.guarantees)) }
-                }
-            }
             (runs(worth, clause))
             section {
                 h2 { "Duties of the text without a rule to leave out" }

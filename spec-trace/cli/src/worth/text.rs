@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use countersign_model::rules::{GuardRow, Guards};
 
-use super::{Guarantee, Pairs, Worth};
+use super::Worth;
 use crate::commands::clauses::hanging;
 use crate::table::{self, Align, grouped};
 
@@ -113,74 +113,4 @@ fn states([least, most]: [usize; 2]) -> String {
         grouped(least as u64),
         grouped(most as u64)
     )
-}
-
-/// The pairs that break a guarantee only together, and those of which one hides what the other breaks.
-pub fn pairs<G: PartialEq>(pairs: &Pairs<G>, guarantees: &[Guarantee]) -> String {
-    let mut text = String::new();
-    let within = format!("within {} steps, {}", pairs.steps, states(pairs.states));
-    let _ = writeln!(
-        text,
-        "\n{} pairs left out, {within}",
-        grouped(pairs.searched as u64)
-    );
-    let _ = writeln!(
-        text,
-        "\nBroken only where both are left out: {}",
-        pairs.together.len()
-    );
-    for guarantee in guarantees {
-        let those = pairs
-            .together
-            .iter()
-            .filter(|it| it.guarantee == guarantee.name);
-        let those: Vec<_> = those
-            .map(|it| {
-                format!(
-                    "{} + {} ({})",
-                    it.rows[0].name, it.rows[1].name, it.shortest
-                )
-            })
-            .collect();
-        if !those.is_empty() {
-            let _ = writeln!(text, "  {}", guarantee.in_words());
-            text += &hanging("      ", &those.join(", "));
-        }
-    }
-    let _ = writeln!(
-        text,
-        "\nBroken where one is left out, and not where both are: {}",
-        pairs.hidden.len()
-    );
-    let mut hiding: Vec<&GuardRow<G>> = Vec::new();
-    for hidden in &pairs.hidden {
-        if hiding.iter().all(|it| it.guard != hidden.by.guard) {
-            hiding.push(hidden.by);
-        }
-    }
-    for by in hiding {
-        let _ = writeln!(text, "  without {} nobody sees", by.name);
-        for guarantee in guarantees {
-            let those = pairs.hidden.iter();
-            let those =
-                those.filter(|it| it.by.guard == by.guard && it.guarantee == guarantee.name);
-            let those: Vec<_> = those
-                .map(|it| format!("{} ({})", it.row.name, it.shortest))
-                .collect();
-            if !those.is_empty() {
-                text += &hanging(
-                    "      ",
-                    &format!("{}: {}", guarantee.name, those.join(", ")),
-                );
-            }
-        }
-    }
-    if !pairs.without_bounds.is_empty() {
-        let count = pairs.without_bounds.len();
-        let _ = writeln!(
-            text,
-            "\nNot searched, for no bounds show both rules: {count} pairs"
-        );
-    }
-    text
 }

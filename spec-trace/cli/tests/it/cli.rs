@@ -541,11 +541,9 @@ fn worth_draws_up_what_ablate_finds() {
             "countersign",
             "guarantees",
             "rules",
-            "pairs",
             "without_rule"
         ]
     );
-    assert!(worth["pairs"].is_null());
     assert_eq!(worth["without_rule"], ablate["without_rule"]);
     let rules = list(&worth["rules"]);
     assert_eq!(rules.len(), Guard::ROWS.len());
@@ -587,40 +585,6 @@ fn worth_draws_up_what_ablate_finds() {
 /// The name of what is broken, and the length of the run.
 fn length(broken: &Value) -> (String, usize) {
     (broken["property"].to_string(), list(&broken["steps"]).len())
-}
-
-/// A pair that breaks something only together does not break it alone; what a rule hides breaks without it.
-#[test]
-fn pairs_tell_what_two_rules_do_that_none_does_alone() {
-    let arguments = [
-        "pending-action",
-        "--bounds",
-        "small,actions=1",
-        "--steps",
-        "5",
-    ];
-    let alone = answer(&[&["worth"], &arguments[..]].concat());
-    let document = answer(&[&["worth"], &arguments[..], &["honours-unknown", "--pairs"]].concat());
-    let pairs = &document["pairs"];
-    let not_searched = list(&pairs["not_searched"]).len();
-    assert_eq!(pairs["searched"], Guard::ROWS.len() - 1 - not_searched);
-    assert_eq!(pairs["steps"], 5);
-    let breaks = |guard: &Value, name: &Value| {
-        let mut guarantees = list(&alone["guarantees"]).iter();
-        guarantees.any(|it| {
-            it["name"] == *name && list(&it["alone"]).iter().any(|it| it["guard"] == *guard)
-        })
-    };
-    for together in list(&pairs["together"]) {
-        let guards = list(&together["guards"]);
-        let is_new = guards.iter().all(|it| !breaks(it, &together["guarantee"]));
-        assert!(is_new, "{together}");
-    }
-    let hidden = list(&pairs["hidden"]);
-    assert!(!hidden.is_empty());
-    for hidden in hidden {
-        assert!(breaks(&hidden["guard"], &hidden["guarantee"]), "{hidden}");
-    }
 }
 
 #[test]
@@ -1126,7 +1090,7 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         (&["serve", "nonsense", "--stdio"], "possible values: aaep"),
         (
             &["serve", "aaep", "--stdio", "--store", "actions.store"],
-            "--store is for pending-action, and for aaep with --http",
+            "--store is for pending-action alone",
         ),
         (
             &[

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::{self, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -171,7 +172,7 @@ fn the_reference_passes_in_both_bindings() {
     thread::scope(|scope| {
         for (convention, producer, more, expected) in bindings {
             scope.spawn(move || {
-                let options = [&["--convention", convention, "--max-wait", "12"], more].concat();
+                let options = [&["--convention", convention, "--max-wait", "20"], more].concat();
                 let outcome = driven(&producer.url, &options);
                 outcome.holds();
                 assert_eq!(outcome.verdict("AAEP-6.2.4-1"), expected);
@@ -193,21 +194,32 @@ const PROMPTS: [&str; 8] = [
 ];
 
 fn the_adapter_in_python_passes_started_afresh_for_each_run() {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = free.local_addr().expect("an address").port().to_string();
-    drop(free);
+    let port = free_port().to_string();
     let arguments = ["--port", &port, "--timeout-seconds", "7"];
     let Some(command) = adapter::adapter("aaep_http", &arguments) else {
         return;
     };
     let mut options = PROMPTS.to_vec();
-    options.extend(["--max-wait", "12", "--spawn"]);
+    options.extend(["--max-wait", "20", "--spawn"]);
     options.extend(command.iter().map(String::as_str));
     let outcome = driven(&format!("http://127.0.0.1:{port}"), &options);
     outcome.holds();
     assert_eq!(outcome.verdict("AAEP-6.3.4-6"), "upholds");
     // Nothing of it goes on.
     assert!(TcpStream::connect(format!("127.0.0.1:{port}")).is_err());
+}
+
+/// A port for a producer whose address has to be known before it is there. The system gives none so low to whoever asks for any, so
+/// that nobody takes it meanwhile.
+fn free_port() -> u16 {
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
+    let first = 10_000 + u16::try_from(process::id() % 10_000).expect("a small number");
+    loop {
+        let port = first + TAKEN.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Each fault of the adapter that shows over HTTP: the script and the prompt that show it, and the clause that names it.
@@ -271,7 +283,7 @@ fn faults_of_the_adapter_are_caught_over_http_and_named() {
                         "--prompt",
                         prompt,
                         "--max-wait",
-                        "12",
+                        "20",
                         "--bearer-token-file",
                         token,
                     ];
@@ -348,9 +360,7 @@ fn a_divergence_is_kept_as_a_stream_and_can_be_played_again() {
 /// What does not come again is said to be unstable.
 #[test]
 fn a_divergence_that_does_not_come_again_is_told_with_its_rate() {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = free.local_addr().expect("an address").port().to_string();
-    drop(free);
+    let port = free_port().to_string();
     let Some(command) = adapter::adapter("aaep_http", &["--port", &port]) else {
         return;
     };
@@ -427,9 +437,7 @@ const STARTED: &str = r#"{"@context":"https://aaep-protocol.org/context/v1","typ
 
 #[test]
 fn a_producer_that_cannot_be_driven_is_an_error_that_says_why() {
-    let closed = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let refused = format!("http://{}", closed.local_addr().expect("an address"));
-    drop(closed);
+    let refused = "http://127.0.0.1:1".to_owned();
     let cases: Vec<(&str, String, &str)> = vec![
         ("refuses", refused, "refused"),
         (
@@ -480,14 +488,12 @@ fn a_producer_that_cannot_be_driven_is_an_error_that_says_why() {
     thread::scope(|scope| {
         for (name, url, why) in &cases {
             scope.spawn(move || {
-                let outcome = driven(url, &["--max-wait", "5"]);
+                let outcome = driven(url, &[]);
                 assert_eq!(outcome.status, Some(2), "{name}: {}", outcome.report);
                 assert!(outcome.stderr.contains(why), "{name}: {}", outcome.stderr);
             });
         }
     });
-    let outcome = driven(&cases[0].1.replace("http", "https"), &[]);
-    assert_eq!(outcome.status, Some(2));
 }
 
 #[test]
@@ -506,15 +512,20 @@ fn a_producer_of_which_nothing_comes_or_that_dies_is_no_pass_and_no_hang() {
         remark.is_some_and(|it| it.contains("no session came")),
         "{remark:?}"
     );
-    // It breaks off in the middle of an event, again and again.
+    // It breaks off in the middle of an event, again and again, once a session has begun.
+    static BEGUN: AtomicBool = AtomicBool::new(false);
     let dies = bad(|line, to| {
         if streams(line, to)? {
-            thread::sleep(Duration::from_millis(200));
+            while !BEGUN.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(10));
+            }
             write!(to, "data: {STARTED}\n\ndata: {{\"type\"")?;
+        } else if line.starts_with("POST /sessions") {
+            BEGUN.store(true, Ordering::Relaxed);
         }
         Ok(())
     });
-    let outcome = driven(&dies, &["--max-wait", "2"]);
+    let outcome = driven(&dies, &["--max-wait", "5"]);
     assert_eq!(outcome.status, Some(1), "{:#}", outcome.report);
     let broken = outcome.broken();
     assert_eq!(broken.keys().collect::<Vec<_>>(), ["driver"]);

@@ -68,12 +68,6 @@ fn a_finding_is_explained_for_people_and_for_a_tracker() {
     let mut unknown = Command::cargo_bin("countersign").expect("the binary is built");
     let refused = unknown.args(["findings", "AQL-F240"]).assert().code(2);
     refused.stderr(contains("did you mean AQL-F24"));
-    let mut together = Command::cargo_bin("countersign").expect("the binary is built");
-    let refused = together
-        .args(["findings", "--repaired", "AQL-F24"])
-        .assert()
-        .code(2);
-    refused.stderr(contains("takes all mended wordings together, and no ID"));
 }
 
 #[test]
@@ -113,90 +107,6 @@ fn it_is_said_of_each_finding_whether_tests_execute_what_shows_it() {
     let facts = "What it takes from the wire facts";
     assert!(countersign(&["findings", "AAEP-F30"]).contains(facts));
     assert!(!countersign(&["findings", "AAEP-F25"]).contains(facts));
-}
-
-/// The clauses by which a vector requires or forbids something.
-fn clauses_of(vector: &Value) -> BTreeSet<&str> {
-    let steps = vector["steps"].as_array().into_iter().flatten();
-    let outputs = steps.flat_map(|step| {
-        let right = step["expected"].as_array().into_iter().flatten();
-        let right = right.map(|it| &it["required"]);
-        let wrong = step["forbidden"].as_array().into_iter().flatten();
-        right.chain(wrong.map(|it| &it["because"]))
-    });
-    let clauses = outputs.filter_map(Value::as_array).flatten();
-    clauses.filter_map(Value::as_str).collect()
-}
-
-/// The vectors are those that `vectors` writes, and each that hangs on a clause of a finding is named for it.
-#[test]
-fn the_vectors_to_look_at_again_are_those_that_hang_on_a_clause_of_the_finding() {
-    let folder = tempfile::TempDir::new().expect("a folder");
-    let out = folder.path().to_str().expect("UTF-8");
-    countersign(&["vectors", "pending-action", "--out", out]);
-    let read = |file: &str| -> Value {
-        let text = std::fs::read_to_string(folder.path().join(file)).expect("it is there");
-        serde_json::from_str(&text).expect("JSON")
-    };
-    let manifest = read("manifest.json");
-    let files = manifest["files"].as_array().expect("files");
-    let files: Vec<&str> = files.iter().filter_map(Value::as_str).collect();
-    let repaired = "findings --repaired --protocol pending-action --format json";
-    let mut command = Command::cargo_bin("countersign").expect("the binary is built");
-    let output = command.args(repaired.split(' ')).output().expect("it runs");
-    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let again = &document[0]["vectors"];
-    assert_eq!(again["of"], files.len());
-    let again = again["findings"].as_array().expect("findings");
-    let mended: Vec<_> = findings::all()
-        .iter()
-        .filter(|it| it.protocol() == "pending-action" && it.unrepaired.is_none())
-        .collect();
-    assert_eq!(again.len(), mended.len());
-    for (again, finding) in again.iter().zip(mended) {
-        assert_eq!(again["finding"], finding.id);
-        assert_eq!(again["changed"].is_null(), finding.choices.is_empty());
-        if finding.id == "PA-F4" {
-            // Whom the vectors of the text as it stands let decide, no longer may.
-            let changed = again["changed"].as_array().expect("a list");
-            assert!(!changed.is_empty(), "{again:#}");
-            let of_these = changed
-                .iter()
-                .all(|it| files.contains(&it["file"].as_str().expect("a name")));
-            assert!(of_these, "{again:#}");
-        }
-        let is_of = |clause: &str| finding.clauses.iter().any(|it| it.as_str() == clause);
-        let hanging = files
-            .iter()
-            .filter(|file| clauses_of(&read(file)).into_iter().any(is_of));
-        let hanging: Vec<&str> = hanging.copied().collect();
-        assert_eq!(again["files"], serde_json::json!(hanging), "{}", finding.id);
-        let named = hanging.iter().filter(|file| {
-            let shows = read(file)["shows"].to_string();
-            let words = shows.split([' ', ':', '"', '[', ']', ',']);
-            words.into_iter().any(is_of)
-        });
-        let named: Vec<&&str> = named.collect();
-        assert_eq!(again["for_its_clauses"], serde_json::json!(named));
-    }
-}
-
-#[test]
-fn the_mended_wordings_are_held_against_each_other() {
-    let mut command = Command::cargo_bin("countersign").expect("the binary is built");
-    let output = command
-        .args(["findings", "--repaired"])
-        .output()
-        .expect("it runs");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    insta::assert_snapshot!(text);
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 100),
-        "{text}"
-    );
-    // No guarantee breaks; of some pairs no run shows that both can be kept.
-    assert!(!text.contains("is not kept"), "{text}");
-    assert_eq!(output.status.code(), Some(3), "{text}");
 }
 
 /// The last line of a list that counts.

@@ -94,10 +94,12 @@ fn siblings_by_crate() -> BTreeMap<String, BTreeSet<(String, bool)>> {
     packages
         .iter()
         .map(|package| {
+            let name = short(package).unwrap_or_default();
             let siblings = list(&package["dependencies"]).into_iter();
-            // A dependency that is renamed keeps its name here.
+            // A dependency that is renamed keeps its name here. By one on itself a crate has its tests built with a feature.
             let siblings = siblings.filter_map(|it| Some((short(&it)?, it["kind"] == "dev")));
-            (short(package).unwrap_or_default(), siblings.collect())
+            let siblings = siblings.filter(|(it, _)| *it != name).collect();
+            (name, siblings)
         })
         .collect()
 }

@@ -1,20 +1,8 @@
-//! Lint against the model: what the model allows, written as a stream, is not accused; and where a rule is left out it
-//! shows, or there is a reason why it cannot.
-//!
-//! The reasons stand in `tests/left_out.txt`, one line for each rule: the rule, the property that breaks, what shows of it in
-//! the stream of its shortest counterexample, and, where the judge finds nothing, why a conforming producer may write the
-//! same, or where it names other clauses, why not one of the rule.
+//! Lint against the model: what the model allows, written as a stream, is not accused.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
-
-use countersign_cli::recorded::ablated::{self, Ablated, Shows};
 use countersign_cli::recorded::writer::Recorder;
 use countersign_cli::recorded::{APART, CLARIFYING, RECORDERS, TOGETHER, UNCOUNTED, WORKING, walk};
 use countersign_model::aaep::bounds::Bounds;
-use countersign_model::aaep::rules::Guard;
-use countersign_model::table::Tabled;
 
 /// How many pairs and edges there are, of which none is accused.
 #[track_caller]
@@ -102,52 +90,4 @@ fn no_run_with_disturbed_clarifications_is_accused() {
 fn no_run_of_a_disturbed_session_is_accused() {
     let found = nobody_accused(&[TOGETHER], &[Recorder::FULL]);
     assert_eq!(found, (11_373_640, 43_433_530));
-}
-
-fn row(ablated: &Ablated) -> String {
-    let Ablated {
-        guard,
-        property,
-        shows,
-        ..
-    } = ablated;
-    format!("{} | {property} | {shows}", guard.name)
-}
-
-/// Each rule that is left out shows in the stream of a counterexample, or for the reason that the table gives it cannot.
-#[test]
-fn every_rule_that_is_left_out_shows_or_cannot() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/left_out.txt");
-    let table = fs::read_to_string(path).expect("the table of what shows");
-    let table: Vec<_> = table
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .collect();
-    let mut lines = 0;
-    let mut differs = String::new();
-    for guard in Guard::ROWS {
-        let Some(ablated) = ablated::leave_out(guard, Recorder::FULL) else {
-            continue;
-        };
-        lines += 1;
-        let found = row(&ablated);
-        let of_guard = format!("{} | ", guard.name);
-        let line = table
-            .iter()
-            .find(|line| line.starts_with(&of_guard))
-            .unwrap_or(&"");
-        let fits = match ablated.shows {
-            Shows::Flagged { .. } => *line == found,
-            Shows::Otherwise { .. } | Shows::Invisible | Shows::Unexplained => line
-                .strip_prefix(&found)
-                .and_then(|rest| rest.strip_prefix(": "))
-                .is_some_and(|reason| !reason.is_empty()),
-        };
-        if !fits {
-            let records = ablated.records.join("\n");
-            writeln!(differs, "- {line}\n+ {found}\n{records}").expect("a string takes it");
-        }
-    }
-    assert!(differs.is_empty(), "{differs}");
-    assert_eq!(table.len(), lines);
 }

@@ -4,7 +4,6 @@ mod aaep;
 mod bad_input;
 mod driver;
 mod http;
-mod http_kept;
 mod killed;
 mod mcp_aql;
 mod mcp_aql_bad_input;
@@ -14,6 +13,7 @@ mod pending_action_bad_input;
 mod pending_action_stage;
 mod record;
 use crate::running;
+#[cfg(feature = "tls")]
 mod tls;
 mod transcripts;
 

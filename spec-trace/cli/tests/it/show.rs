@@ -1,5 +1,5 @@
-//! `show`, `explore` and `report` as their users meet them: what a file is taken for, what each format looks like, and what
-//! foreign text can do in it.
+//! `show` and `report` as their users meet them, and `explore` in a build that has it: what a file is taken for, what each format
+//! looks like, and what foreign text can do in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use uppsala::{Document, Element};
 
+#[cfg(feature = "explore")]
 mod explored;
 mod foreign;
+mod reported;
 
 fn countersign(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("countersign").expect("the binary is built");

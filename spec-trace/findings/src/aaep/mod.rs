@@ -25,6 +25,7 @@ use crate::run::{Guarantee, Run, Step, Text};
 
 /// What is executable of the documents.
 pub static TEXT: Text = Text {
+    #[cfg(feature = "execute")]
     passages: &[
         replies::PASSAGES,
         questions::PASSAGES,
@@ -37,6 +38,7 @@ pub static TEXT: Text = Text {
         streams::PASSAGES,
         subscriptions::PASSAGES,
     ],
+    #[cfg(feature = "execute")]
     repairs: &[
         replies::REPAIRS,
         questions::REPAIRS,
@@ -63,7 +65,6 @@ pub static TEXT: Text = Text {
         replies::AN_ANSWER_IS_TO_ITS_QUESTION,
         consent::NOTHING_RUNS_AFTER_THE_END,
     ],
-    details: crate::details::AAEP,
     notes: &[
         ("~asks", "the action that the question is about"),
         ("~runs", "the action that runs"),

@@ -7,7 +7,6 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use jsonschema::Validator;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Value, json};
@@ -17,6 +16,7 @@ use super::question_of;
 use super::questions::{asked, calls, replies_to, silence_accepts};
 use crate::every::{kept, together};
 use crate::run::{Guarantee, Judge, Run, Step, Verdict};
+use crate::schemas::{Validator, compile};
 
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
@@ -139,14 +139,13 @@ pub(super) const REPAIRS: &[Judge] = &[
 ];
 
 /// The schema of replies as the text has it, in which formats are remarks.
-static SCHEMA: LazyLock<Option<Validator>> =
-    LazyLock::new(|| jsonschema::validator_for(&schema()).ok());
+static SCHEMA: LazyLock<Option<Validator>> = LazyLock::new(|| compile(&schema(), false));
 
 /// The schema with any text as a decision.
 static OPEN_SCHEMA: LazyLock<Option<Validator>> = LazyLock::new(|| {
     let mut schema = schema();
     *schema.pointer_mut("/properties/decision")? = json!({ "type": "string", "minLength": 1 });
-    jsonschema::validator_for(&schema).ok()
+    compile(&schema, false)
 });
 
 fn schema() -> Value {

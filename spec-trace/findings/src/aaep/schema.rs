@@ -4,12 +4,12 @@
 
 use std::sync::LazyLock;
 
-use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use super::consent::is_question;
 use crate::every::{each, together};
 use crate::run::{Judge, Run, Step, Verdict};
+use crate::schemas::{Validator, compile};
 
 /// The passages.
 pub(super) const PASSAGES: &[Judge] = &[
@@ -106,11 +106,6 @@ static WITH_SESSION: Compiled = LazyLock::new(|| {
 /// Mended: one object `extensions` may be there.
 static EXTENSIBLE: Compiled =
     LazyLock::new(|| compile(&with("extensions", &json!({ "type": "object" })), true));
-
-fn compile(schema: &Value, assert_formats: bool) -> Option<Validator> {
-    let options = jsonschema::options().should_validate_formats(assert_formats);
-    options.build(schema).ok()
-}
 
 /// The schema with one more property, or another rule for it.
 fn with(name: &str, rule: &Value) -> Value {

@@ -41,12 +41,6 @@ const EVENTS: [(&str, &str); 7] = [
     ("purge", "TOKEN_PURGED"),
 ];
 
-/// The entry of an operation on a token; none where it has none.
-pub(crate) fn entry(op: &str) -> Option<&'static str> {
-    let known = EVENTS.iter().find(|(of, _)| *of == op);
-    known.map(|(_, event)| *event)
-}
-
 /// Each operation on a token is followed by its entry, which is right.
 fn logged(run: &Run, right: fn(&str, &str) -> bool) -> Verdict {
     every(run, |number, it| {

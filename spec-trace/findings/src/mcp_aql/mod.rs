@@ -34,6 +34,7 @@ use crate::run::{Guarantee, Run, Step, Text, Verdict};
 
 /// What is executable of the document.
 pub static TEXT: Text = Text {
+    #[cfg(feature = "execute")]
     passages: &[
         audit::PASSAGES,
         binding::PASSAGES,
@@ -43,6 +44,7 @@ pub static TEXT: Text = Text {
         lifetime::PASSAGES,
         uses::PASSAGES,
     ],
+    #[cfg(feature = "execute")]
     repairs: &[
         audit::REPAIRS,
         binding::REPAIRS,
@@ -96,7 +98,6 @@ pub static TEXT: Text = Text {
             },
         },
     ],
-    details: crate::details::MCP_AQL,
     notes: &[
         (
             "~defaults",
@@ -110,8 +111,6 @@ pub static TEXT: Text = Text {
         ("~failed", "the operation ran and failed"),
     ],
 };
-
-pub(crate) use audit::entry;
 
 /// The steps before this one with that `op` and the same token, the first one first.
 fn with<'a>(

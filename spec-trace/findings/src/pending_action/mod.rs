@@ -27,12 +27,14 @@ use crate::run::{Guarantee, Run, Step, Text, Verdict};
 
 /// What is executable of the document.
 pub static TEXT: Text = Text {
+    #[cfg(feature = "execute")]
     passages: &[
         contents::PASSAGES,
         decisions::PASSAGES,
         running::PASSAGES,
         transcript::PASSAGES,
     ],
+    #[cfg(feature = "execute")]
     repairs: &[
         contents::REPAIRS,
         decisions::REPAIRS,
@@ -88,7 +90,6 @@ pub static TEXT: Text = Text {
             broken: is_lost,
         },
     ],
-    details: crate::details::PENDING_ACTION,
     notes: &[
         ("~user", "the person for whom the agent works"),
         (

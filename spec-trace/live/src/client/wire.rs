@@ -11,13 +11,13 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, LOCATION};
-use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, redirect};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::convention::Convention;
 use super::spawned::LISTENS_WITHIN;
-use crate::recorder::{CONNECTED_WITHIN, text, words};
+use crate::recorder::{client, text, words};
 
 /// How long a producer may take to answer a request.
 pub const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
@@ -68,11 +68,7 @@ impl Wire {
         bearer_token: Option<&str>,
         chosen: Option<&Convention>,
     ) -> Result<Self, Trouble> {
-        // Fails where another one was chosen already, which will do.
-        let _chosen = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().redirect(redirect::Policy::none());
-        let client = client.no_proxy().connect_timeout(CONNECTED_WITHIN);
-        let client = client.build().map_err(|error| Trouble(words(&error)))?;
+        let client = client().map_err(|error| Trouble(words(&error)))?;
         let specification = || Convention::named("specification");
         let is_guessed = chosen.is_none();
         let convention = chosen.cloned().or_else(specification);

@@ -21,11 +21,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use reqwest::{Client, redirect};
+#[cfg(feature = "tls")]
 use rustls::CertificateError;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
-use crate::accept::{accept, stopped, waiting};
+use crate::accept::{CONNECTIONS, accept, stopped, waiting};
 use crate::http::{Frames, now};
 pub use reqwest::Url;
 
@@ -44,7 +45,7 @@ const HEAD: &[u8] =
 /// The longest body of an answer to a message that is recorded, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024;
 /// How long a connection to the producer may take.
-pub(crate) const CONNECTED_WITHIN: Duration = Duration::from_secs(10);
+const CONNECTED_WITHIN: Duration = Duration::from_secs(10);
 /// How long a client may take to send the head of a request.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -162,12 +163,7 @@ async fn pass(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let listener = waiting(listener)?;
-    // Fails where another one was chosen already, which will do.
-    let _chosen = rustls::crypto::ring::default_provider().install_default();
-    // Where the producer sends a client is for the client to see.
-    let client = Client::builder().redirect(redirect::Policy::none());
-    let client = client.no_proxy().connect_timeout(CONNECTED_WITHIN);
-    let client = client.build().map_err(io::Error::other)?;
+    let client = client().map_err(io::Error::other)?;
     let (stopper, stopping) = watch::channel(false);
     let shared = Arc::new(Shared {
         client,
@@ -187,9 +183,18 @@ async fn pass(
     };
     let router = Router::new().fallback(forward);
     let router = router.with_state(Arc::clone(&shared));
-    accept(listener, router, PATIENCE, stop, stopper).await;
+    accept(listener, router, (PATIENCE, CONNECTIONS), stop, stopper).await;
     let why = shared.distrusted.borrow().clone();
     why.map_or(Ok(()), |why| Err(io::Error::other(why)))
+}
+
+/// A client of a producer. Redirects are for its caller to see.
+pub(crate) fn client() -> reqwest::Result<Client> {
+    // Fails where another one was chosen already, which will do.
+    #[cfg(feature = "tls")]
+    let _chosen = rustls::crypto::ring::default_provider().install_default();
+    let client = Client::builder().redirect(redirect::Policy::none());
+    client.no_proxy().connect_timeout(CONNECTED_WITHIN).build()
 }
 
 impl Shared {
@@ -435,6 +440,7 @@ fn failed(status: StatusCode, why: &str) -> Response {
 }
 
 /// What is wrong with the certificate of the other side, if that is what it came from.
+#[cfg(feature = "tls")]
 fn certificate<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CertificateError> {
     if let Some(rustls::Error::InvalidCertificate(fault)) = error.downcast_ref() {
         return Some(fault);
@@ -447,6 +453,12 @@ fn certificate<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CertificateEr
         Some(held) => certificate(held),
         None => certificate(error.source()?),
     }
+}
+
+/// Without TLS nobody shows a certificate.
+#[cfg(not(feature = "tls"))]
+fn certificate(_: &(dyn Error + 'static)) -> Option<std::convert::Infallible> {
+    None
 }
 
 /// An error with what it came from.

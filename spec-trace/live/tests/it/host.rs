@@ -19,9 +19,7 @@ fn host() -> (Host<SequentialIds>, SubscriptionId) {
     let capabilities = Capabilities {
         supports_confirmation_reply: true,
     };
-    let subscription_id = host
-        .subscribe(at(0), capabilities, false)
-        .expect("a subscription");
+    let subscription_id = host.subscribe(at(0), capabilities).expect("a subscription");
     (host, subscription_id)
 }
 

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 use countersign_clauses::Level;
 use countersign_clauses::passages::Compared;
-use countersign_findings::together::Together;
 use countersign_findings::{Case, Kind, Refuted, Severity, ShownBy, Slip};
 use countersign_model::judge;
 use schemars::JsonSchema;
@@ -20,7 +19,6 @@ use serde_json::{Map, Value, json};
 use crate::answer::Status;
 use crate::arguments::Protocol;
 use crate::commands::clauses::Shown;
-use crate::commands::findings::Again;
 use crate::commands::vectors::changed::Changed;
 use crate::commands::{compare, replay};
 
@@ -90,11 +88,6 @@ pub(super) fn findings_editorial() -> String {
 /// `findings --refuted --format json`
 pub(super) fn findings_refuted() -> String {
     of::<Vec<Refuted>>("What `countersign findings --refuted --format json` prints")
-}
-
-/// `findings --repaired --format json`
-pub(super) fn findings_repaired() -> String {
-    of::<Vec<Repaired>>("What `countersign findings --repaired --format json` prints")
 }
 
 /// `lint FILE --format json`
@@ -498,13 +491,6 @@ enum EditorialSeverity {
     Editorial,
 }
 
-#[derive(JsonSchema)]
-struct Repaired {
-    #[serde(flatten)]
-    together: Together,
-    vectors: Again,
-}
-
 /// One recording, or several.
 #[derive(JsonSchema)]
 #[serde(untagged)]
@@ -748,7 +734,6 @@ struct Worth {
     guarantees: Vec<Carried>,
     /// The rules left out.
     rules: Vec<Single>,
-    pairs: Option<Pairs>,
     without_rule: Vec<WithoutRule>,
 }
 
@@ -791,36 +776,4 @@ struct BreaksAlone {
     steps: Vec<Step>,
     #[serde(flatten)]
     argued: Argued,
-}
-
-/// Two rules left out at a time.
-#[derive(JsonSchema)]
-struct Pairs {
-    searched: u64,
-    steps: u64,
-    /// The least and the most.
-    states: [u64; 2],
-    together: Vec<BreaksTogether>,
-    hidden: Vec<Hidden>,
-    /// For no bounds show both.
-    not_searched: Vec<[String; 2]>,
-}
-
-/// What breaks only where both are left out.
-#[derive(JsonSchema)]
-struct BreaksTogether {
-    guards: [String; 2],
-    guarantee: String,
-    length: u64,
-    not_alone_within: [Within; 2],
-}
-
-/// What breaks where one is left out, and not where both are.
-#[derive(JsonSchema)]
-struct Hidden {
-    guard: String,
-    by: String,
-    guarantee: String,
-    length: u64,
-    not_both_within: Within,
 }

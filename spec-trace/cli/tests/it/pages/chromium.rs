@@ -1,6 +1,6 @@
 //! A headless Chromium, driven by its debugging protocol: as much of it as a reader's eyes and fingers need.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tungstenite::{Message, WebSocket};
 
 /// Names under which systems install it.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
@@ -18,7 +17,7 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chro
 /// A browser with one page; it ends with this value.
 pub struct Chromium {
     process: Child,
-    socket: WebSocket<TcpStream>,
+    socket: BufReader<TcpStream>,
     session: String,
     next: u64,
     /// What went wrong in the page: exceptions, errors on its console, what its policy forbade.
@@ -69,10 +68,7 @@ impl Chromium {
             .spawn()
             .expect("Chromium starts");
         let address = listening_at(&mut process);
-        let port_at = address.strip_prefix("ws://").expect("a web socket");
-        let host = port_at.split('/').next().expect("host and port");
-        let stream = TcpStream::connect(host).expect("Chromium listens");
-        let (socket, _) = tungstenite::client(address.as_str(), stream).expect("Chromium answers");
+        let socket = web_socket(&address);
         let mut chromium = Self {
             process,
             socket,
@@ -109,9 +105,9 @@ impl Chromium {
         if !self.session.is_empty() {
             message["sessionId"] = json!(self.session);
         }
-        self.socket
-            .send(Message::text(message.to_string()))
-            .expect("Chromium listens");
+        let frame = frame(&message.to_string());
+        let stream = self.socket.get_mut();
+        stream.write_all(&frame).expect("Chromium listens");
         loop {
             let mut answer = self.receive();
             if answer["id"] == id {
@@ -122,24 +118,20 @@ impl Chromium {
     }
 
     fn receive(&mut self) -> Value {
-        loop {
-            let Message::Text(text) = self.socket.read().expect("Chromium speaks") else {
-                continue;
-            };
-            let message: Value = serde_json::from_str(&text).expect("JSON");
-            let parameters = &message["params"];
-            match message["method"].as_str() {
-                Some("Runtime.exceptionThrown" | "Log.entryAdded") => {
-                    self.complaints.push(parameters.to_string());
-                }
-                Some("Network.requestWillBeSent") => {
-                    let url = parameters["request"]["url"].as_str().unwrap_or_default();
-                    self.requests.push(url.to_owned());
-                }
-                Some(_) | None => {}
+        let text = message(&mut self.socket);
+        let message: Value = serde_json::from_slice(&text).expect("JSON");
+        let parameters = &message["params"];
+        match message["method"].as_str() {
+            Some("Runtime.exceptionThrown" | "Log.entryAdded") => {
+                self.complaints.push(parameters.to_string());
             }
-            return message;
+            Some("Network.requestWillBeSent") => {
+                let url = parameters["request"]["url"].as_str().unwrap_or_default();
+                self.requests.push(url.to_owned());
+            }
+            Some(_) | None => {}
         }
+        message
     }
 
     /// Opens a file and waits until it is loaded; yields how long that took, in milliseconds, with all of its layout.
@@ -262,6 +254,77 @@ impl Drop for Chromium {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// A web socket (RFC 6455) at an address such as `ws://127.0.0.1:9222/devtools`, opened.
+fn web_socket(address: &str) -> BufReader<TcpStream> {
+    let rest = address.strip_prefix("ws://").expect("a web socket");
+    let (host, path) = rest.split_once('/').expect("a path");
+    let mut socket = BufReader::new(TcpStream::connect(host).expect("Chromium listens"));
+    let asked = format!(
+        "GET /{path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    );
+    let stream = socket.get_mut();
+    stream
+        .write_all(asked.as_bytes())
+        .expect("Chromium listens");
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        let read = socket.read_line(&mut head).expect("Chromium answers");
+        assert_ne!(read, 0, "{head}");
+    }
+    assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
+    socket
+}
+
+/// One text of a client, masked as it has to be: by zeros, which change nothing.
+fn frame(text: &str) -> Vec<u8> {
+    let mut frame = vec![0x81];
+    match u16::try_from(text.len()) {
+        Ok(length @ 0..=125) => frame.push(0x80 | length.to_be_bytes()[1]),
+        Ok(length) => {
+            frame.push(0x80 | 0x7e);
+            frame.extend(length.to_be_bytes());
+        }
+        Err(_) => {
+            frame.push(0x80 | 0x7f);
+            frame.extend((text.len() as u64).to_be_bytes());
+        }
+    }
+    frame.extend([0; 4]);
+    frame.extend(text.as_bytes());
+    frame
+}
+
+/// The next text of the server, put together of its frames.
+fn message(socket: &mut impl Read) -> Vec<u8> {
+    const CONTROL: u8 = 0x08;
+    let mut text = Vec::new();
+    loop {
+        let [first, second] = bytes(socket);
+        let length = match second {
+            126 => u64::from(u16::from_be_bytes(bytes(socket))),
+            127 => u64::from_be_bytes(bytes(socket)),
+            length => u64::from(length),
+        };
+        let length = usize::try_from(length).expect("a length");
+        let mut part = vec![0; length];
+        socket.read_exact(&mut part).expect("Chromium speaks");
+        if first & CONTROL != 0 {
+            continue;
+        }
+        text.extend(part);
+        if first & 0x80 != 0 {
+            return text;
+        }
+    }
+}
+
+fn bytes<const N: usize>(socket: &mut impl Read) -> [u8; N] {
+    let mut bytes = [0; N];
+    socket.read_exact(&mut bytes).expect("Chromium speaks");
+    bytes
 }
 
 fn is_there(name: &str) -> bool {

@@ -17,11 +17,11 @@ pub struct Served {
 }
 
 impl Served {
-    /// At a free port; the questions of the agent wait for a second.
+    /// At a free port; the questions of the agent wait so long that a reply is in time on a slow machine too.
     pub fn start() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
         command.args(["serve", "aaep", "--http", "127.0.0.1:0"]);
-        command.args(["--timeout-seconds", "1"]);
+        command.args(["--timeout-seconds", "5"]);
         Self::of(command.stderr(Stdio::null()))
     }
 
@@ -48,7 +48,7 @@ pub fn send(address: &str, line: &str, body: &str) -> BufReader<TcpStream> {
 /// Sends a request with further headers: the status, and what is left of the response.
 pub fn ask(address: &str, line: &str, headers: &str, body: &str) -> (u16, BufReader<TcpStream>) {
     let mut stream = TcpStream::connect(address).expect("it listens");
-    let patience = Some(Duration::from_secs(10));
+    let patience = Some(Duration::from_mins(1));
     stream.set_read_timeout(patience).expect("a patience");
     let length = body.len();
     let head = format!(
@@ -155,7 +155,7 @@ fn what_would_let_anybody_in_or_cannot_be_served_is_refused() {
     let short = folder.path().join("token.txt");
     std::fs::write(&short, "guess me\n").expect("a file");
     let short = short.display().to_string();
-    let refused: [(&[&str], &str); 5] = [
+    let refused: [(&[&str], &str); 6] = [
         (
             &["mcp-aql", "--http", "127.0.0.1:0"],
             "--http is for aaep alone",
@@ -176,7 +176,11 @@ fn what_would_let_anybody_in_or_cannot_be_served_is_refused() {
         ),
         (
             &["aaep", "--stdio", "--store", "x"],
-            "and for aaep with --http",
+            "--store is for pending-action alone",
+        ),
+        (
+            &["aaep", "--http", "127.0.0.1:0", "--store", "x"],
+            "--store is for pending-action alone",
         ),
         (&["aaep", "--http", "nowhere"], "invalid value 'nowhere'"),
     ];
@@ -187,4 +191,62 @@ fn what_would_let_anybody_in_or_cannot_be_served_is_refused() {
     let served = Served::start();
     let taken = ["aaep", "--http", &served.address];
     is_refused("serve", &taken, "cannot listen there");
+}
+
+/// What is wrong with a convention is told with its place, before anything is asked.
+#[test]
+fn a_convention_that_says_nothing_sensible_is_refused_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("own.toml");
+    let shown = file.display().to_string();
+    let with = |text: &str, why: &str| {
+        std::fs::write(&file, text).expect("a file");
+        let arguments = [
+            "aaep",
+            "--http",
+            "http://127.0.0.1:1",
+            "--convention",
+            &shown,
+        ];
+        is_refused("diff", &arguments, why);
+    };
+    with(
+        "events.path = \"/e\"\nreply = 1\n",
+        "own.toml:2:1: unknown field `reply`",
+    );
+    with("events.path = \"e\"\n", "own.toml:1:15: expected a path");
+    let nameless = [
+        "aaep",
+        "--http",
+        "http://127.0.0.1:1",
+        "--convention",
+        "own",
+    ];
+    is_refused(
+        "diff",
+        &nameless,
+        "expected specification, examples, suite, or a file",
+    );
+}
+
+/// Nothing is started, and nobody is asked.
+#[cfg(not(feature = "tls"))]
+#[test]
+fn an_address_that_needs_tls_is_refused_by_a_build_without() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let started = folder.path().join("started");
+    let touch = started.display().to_string();
+    let url = "https://127.0.0.1:9/";
+    for (command, arguments) in [
+        ("record", &["--listen", "127.0.0.1:0", "--to", url][..]),
+        ("diff", &["aaep", "--http", url]),
+        ("diff", &["aaep", "--http", url, "--spawn", "touch", &touch]),
+    ] {
+        is_refused(
+            command,
+            arguments,
+            "https://127.0.0.1:9/: `https` needs TLS, which this build does not have\n  hint: build with `--features tls`",
+        );
+    }
+    assert!(!started.exists());
 }

@@ -49,7 +49,7 @@ impl Recorder {
     }
 
     /// Ends it by a signal: its exit status, its summary and what it said of trouble.
-    fn stop(&mut self) -> (Option<i32>, String) {
+    pub fn stop(&mut self) -> (Option<i32>, String) {
         let status = self.process.asked_to();
         let mut said = String::new();
         let mut stdout = self.process.0.stdout.take().expect("a pipe");
@@ -77,7 +77,7 @@ fn lines(file: &Path) -> Vec<Value> {
 const HEAD: &str = r#"{"type":"countersign.recording","replies":"all","order":"receipt"}"#;
 
 /// A producer that answers each connection with these bytes, and then closes it.
-fn answering(bytes: Vec<u8>) -> String {
+pub fn answering(bytes: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();
     thread::spawn(move || {
@@ -94,9 +94,9 @@ fn answering(bytes: Vec<u8>) -> String {
 }
 
 /// A whole response, head and body.
-fn asked(address: &str, request: &str) -> String {
+pub fn asked(address: &str, request: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
-    let patience = Some(Duration::from_secs(20));
+    let patience = Some(Duration::from_mins(1));
     stream.set_read_timeout(patience).expect("a patience");
     stream.write_all(request.as_bytes()).expect("it is read");
     let mut response = Vec::new();
@@ -104,7 +104,7 @@ fn asked(address: &str, request: &str) -> String {
     String::from_utf8_lossy(&response).into_owned()
 }
 
-const GET: &str = "GET /events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+pub const GET: &str = "GET /events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 
 fn post(path: &str, body: &str) -> String {
     let length = body.len();
@@ -224,10 +224,8 @@ fn what_is_posted_stands_where_it_came_with_its_answer() {
 /// What the producer does wrong is told to the client and to the operator, and the recorder goes on.
 #[test]
 fn a_producer_that_is_not_there_or_breaks_off_is_told() {
-    let nobody = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = nobody.local_addr().expect("an address").to_string();
-    drop(nobody);
-    let mut recorder = Recorder::of(&address);
+    // A port that the system gives to nobody who asks for a free one.
+    let mut recorder = Recorder::of("127.0.0.1:1");
     let passed = asked(&recorder.address, GET);
     assert!(passed.starts_with("HTTP/1.1 502"), "{passed}");
     let (status, said) = recorder.stop();
@@ -262,14 +260,6 @@ fn a_producer_that_is_not_there_or_breaks_off_is_told() {
     let passed = asked(&recorder.address, GET);
     assert!(passed.starts_with("HTTP/1.1 502"), "{passed}");
     drop(recorder.stop());
-
-    // To a server that speaks no TLS.
-    let plain = answering(babble.into());
-    let mut recorder = Recorder::to(&format!("https://{plain}"));
-    let passed = asked(&recorder.address, GET);
-    assert!(passed.starts_with("HTTP/1.1 502"), "{passed}");
-    let (_, said) = recorder.stop();
-    assert!(said.contains("not passed on: /events:"), "{said}");
 }
 
 /// Lines are there while it runs, whole, so that one that is killed leaves them.
@@ -278,7 +268,7 @@ fn what_was_received_is_there_when_the_recorder_is_killed() {
     let served = Served::start();
     let mut recorder = Recorder::of(&served.address);
     let own = follow(&recorder.address);
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_mins(1);
     while lines(&recorder.file).len() < own.len() && Instant::now() < until {
         thread::sleep(Duration::from_millis(20));
     }

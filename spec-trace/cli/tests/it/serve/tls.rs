@@ -1,6 +1,5 @@
 //! A producer behind TLS whose certificate nobody has signed but itself: what cannot be trusted is named, and nothing hangs.
 
-use std::fs;
 use std::io::Read;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::http::{ask, is_refused};
-use super::record::Recorder;
+use super::record::{GET, Recorder, answering, asked};
 
 /// Where it listens. The key is there for these tests alone; the certificate is good until 2126.
 fn distrusted() -> String {
@@ -62,38 +61,18 @@ fn diff_over_http_is_refused_with_the_fault_of_the_certificate() {
     is_refused("diff", &["aaep", "--http", &url], NAMED);
 }
 
-/// What is wrong with a convention is told with its place, before anything is asked.
+/// A server that speaks no TLS.
 #[test]
-fn a_convention_that_says_nothing_sensible_is_refused_with_its_place() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("own.toml");
-    let shown = file.display().to_string();
-    let with = |text: &str, why: &str| {
-        fs::write(&file, text).expect("a file");
-        let arguments = [
-            "aaep",
-            "--http",
-            "http://127.0.0.1:1",
-            "--convention",
-            &shown,
-        ];
-        is_refused("diff", &arguments, why);
-    };
-    with(
-        "events.path = \"/e\"\nreply = 1\n",
-        "own.toml:2:1: unknown field `reply`",
-    );
-    with("events.path = \"e\"\n", "own.toml:1:15: expected a path");
-    let nameless = [
-        "aaep",
-        "--http",
-        "http://127.0.0.1:1",
-        "--convention",
-        "own",
-    ];
+fn a_server_without_tls_is_told() {
+    let plain = answering("SSH-2.0-OpenSSH_9.9\r\n".into());
+    let mut recorder = Recorder::to(&format!("https://{plain}"));
+    let passed = asked(&recorder.address, GET);
+    assert!(passed.starts_with("HTTP/1.1 502"), "{passed}");
+    let (_, said) = recorder.stop();
+    assert!(said.contains("not passed on: /events:"), "{said}");
     is_refused(
         "diff",
-        &nameless,
-        "expected specification, examples, suite, or a file",
+        &["aaep", "--http", &format!("https://{plain}")],
+        "GET /",
     );
 }

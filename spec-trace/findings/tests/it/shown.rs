@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_findings::run::{Run, Verdict};
-use countersign_findings::together::together;
 use countersign_findings::{self as findings, Finding};
 
 #[test]
@@ -139,27 +138,5 @@ fn every_name_that_no_message_holds_is_explained() {
         for (name, _) in finding.text().notes {
             assert!(used.contains(*name), "{name} is in no run");
         }
-    }
-}
-
-/// Wordings that cannot both be kept are told; a log entry, a rating or a stored start that a run does not spell out is no clash.
-#[test]
-fn wordings_clash_by_what_they_want_and_not_by_what_a_run_leaves_out() {
-    let conflicts: BTreeSet<(&str, &str)> = ["aaep", "mcp-aql", "pending-action"]
-        .into_iter()
-        .flat_map(|it| together(it).expect("every run can be read").conflicts)
-        .map(|it| (it.finding, it.against))
-        .collect();
-    println!("{conflicts:?}");
-    assert!(conflicts.contains(&("PA-F15", "PA-F14")));
-    for finding in findings::all() {
-        for against in &finding.clashes {
-            assert!(conflicts.contains(&(&*finding.id, &**against)), "{against}");
-        }
-    }
-    for details in [
-        "AQL-F1", "AQL-F4", "AAEP-F26", "AAEP-F52", "PA-F10", "PA-F16",
-    ] {
-        assert!(conflicts.iter().all(|(_, it)| *it != details), "{details}");
     }
 }

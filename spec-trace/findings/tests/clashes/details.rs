@@ -5,22 +5,22 @@
 
 use serde_json::{Value, json};
 
-use crate::run::{Run, Step};
+use countersign_findings::run::{Run, Step};
 
 /// The run with one kind of detail.
-pub(crate) type Detail = fn(&Run) -> Run;
+pub type Detail = fn(&Run) -> Run;
 
 /// The details of AAEP.
-pub(crate) const AAEP: &[Detail] = &[begun, rated, read, chained, applied, heard];
+pub const AAEP: &[Detail] = &[begun, rated, read, chained, applied, heard];
 
 /// The details of MCP-AQL.
-pub(crate) const MCP_AQL: &[Detail] = &[agreed, limited, logged];
+pub const MCP_AQL: &[Detail] = &[agreed, limited, logged];
 
 /// The details of pending actions.
-pub(crate) const PENDING_ACTION: &[Detail] = &[summed_up, typed, started];
+pub const PENDING_ACTION: &[Detail] = &[summed_up, typed, started];
 
 /// The run with each choice of these details, the fewest first.
-pub(crate) fn completed(details: &[Detail], run: &Run) -> Vec<Run> {
+pub fn completed(details: &[Detail], run: &Run) -> Vec<Run> {
     let mut all = vec![run.clone()];
     for detail in details {
         let with: Vec<Run> = all.iter().map(detail).collect();
@@ -165,12 +165,26 @@ fn limited(run: &Run) -> Run {
     })
 }
 
+/// The entry of an operation on a token; none where it has none.
+fn entry(op: &str) -> Option<&'static str> {
+    match op {
+        "issue" => Some("TOKEN_ISSUED"),
+        "validate" => Some("TOKEN_VALIDATED"),
+        "reject" => Some("TOKEN_REJECTED"),
+        "revoke" => Some("TOKEN_REVOKED"),
+        "redeem" => Some("TOKEN_REDEEMED"),
+        "query" => Some("TOKEN_QUERIED"),
+        "purge" => Some("TOKEN_PURGED"),
+        _ => None,
+    }
+}
+
 /// Each operation on a token is followed by its entry.
 fn logged(run: &Run) -> Run {
     each(run, |number, it| {
         let next = run.steps().nth(number);
         let has_entry = next.is_some_and(|(_, next)| next.is("op", "audit"));
-        let event = crate::mcp_aql::entry(it.text("op")).filter(|_| !has_entry);
+        let event = entry(it.text("op")).filter(|_| !has_entry);
         let entry = event.map(|event| {
             beside(
                 it,
