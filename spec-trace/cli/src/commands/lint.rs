@@ -32,7 +32,7 @@ Examples:
   producer | countersign lint -                        standard input
   producer | countersign lint --follow -               each finding as soon as it is final
   countersign lint captures/ --only AAEP-6.4.1-1       one clause; its beginning is a section
-  countersign lint big.jsonl.zst --session sess_1 --since 2026-05-24T14:00:00Z
+  countersign lint big.jsonl.gz --session sess_1 --since 2026-05-24T14:00:00Z
   countersign lint captures/ --write-baseline known.json
   countersign lint captures/ --baseline known.json     fails on what is new
   countersign lint captures/ --format sarif --redact > lint.sarif
@@ -43,7 +43,7 @@ Examples:
   countersign lint transcript.jsonl --protocol pending-action   requests and responses of a driver
   countersign lint rows.json --mapping rows.toml       rows of a table of pending actions
 
-Inputs compressed with gzip or zstd are told by their content, and so is the envelope: JSON Lines,
+Inputs compressed with gzip are told by their content, and so is the envelope: JSON Lines,
 JSON arrays and other JSON, server-sent events, HTTP archives, container logs, CloudEvents.
 spec-trace/docs/STREAMS.md describes each, our own format, and mapping files.
 
@@ -80,7 +80,7 @@ const FOLLOWED: [&str; 3] = ["replies_from", "baseline", "write_baseline"];
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Streams; - is standard input, and a folder stands for every *.jsonl and *.ndjson (.gz, .zst) below it
+    /// Streams; - is standard input, and a folder stands for every *.jsonl and *.ndjson (.gz) below it
     #[arg(value_name = "FILE", required = true)]
     pub inputs: Vec<PathBuf>,
 

@@ -96,7 +96,10 @@ impl fmt::Display for Likeness {
 pub fn looks_like(start: &[u8]) -> Option<Likeness> {
     let magic: [(&[u8], &str); 10] = [
         (b"\x1F\x8B", "a file compressed with gzip"),
-        (b"\x28\xB5\x2F\xFD", "a file compressed with zstd"),
+        (
+            b"\x28\xB5\x2F\xFD",
+            "a file compressed with zstd (`zstd -dc FILE` decompresses it)",
+        ),
         (b"\x89PNG", "an image (PNG)"),
         (b"\xFF\xD8\xFF", "an image (JPEG)"),
         (b"GIF8", "an image (GIF)"),
