@@ -704,7 +704,7 @@ fn one_clause_or_one_section_is_judged_alone() {
         .stderr(contains("unknown clause"));
 }
 
-/// AAEP-6.1-3, AQL-4.1-3, PA-6, PA-12: what such a recording shows nothing of is no good verdict where it was asked for alone; what is
+/// AAEP-6.1-3, AQL-4.1-3, PA-12: what such a recording shows nothing of is no good verdict where it was asked for alone; what is
 /// judged in part is one, and so is the rest.
 #[test]
 fn one_clause_of_which_nothing_shows_leaves_the_verdict_open() {
@@ -717,17 +717,10 @@ fn one_clause_of_which_nothing_shows_leaves_the_verdict_open() {
         "AQL-4.1-4_taken-for-another-operation.jsonl",
     );
     let transcripts = trace("transcripts/pending-action", "valid");
-    let rows = trace(
-        "transcripts/pending-action-rows/valid",
-        "PA-5_denied-and-ran.json",
-    );
-    let mapping = trace("transcripts/pending-action-rows", "mapping.toml");
-    let mapped = ["--mapping", text(&mapping)];
-    for (file, more, unshown, shown) in [
-        (&events, &[][..], "AAEP-6.1-3", "AAEP-A.7.4-1"),
-        (&entries, &[], "AQL-4.1-3", "AQL-4.1-4"),
-        (&transcripts, &[], "PA-6", "PA-1"),
-        (&rows, &mapped, "PA-12", "PA-5"),
+    for (file, unshown, shown) in [
+        (&events, "AAEP-6.1-3", "AAEP-A.7.4-1"),
+        (&entries, "AQL-4.1-3", "AQL-4.1-4"),
+        (&transcripts, "PA-12", "PA-1"),
     ] {
         for (only, status) in [
             (&[][..], 0),
@@ -735,7 +728,7 @@ fn one_clause_of_which_nothing_shows_leaves_the_verdict_open() {
             (&["--only", unshown], 3),
             (&["--only", shown, "--only", unshown], 3),
         ] {
-            let mut command = lint(more);
+            let mut command = lint(&[]);
             let command = command.arg(file).args(only);
             command.assert().code(status);
         }
@@ -1155,18 +1148,13 @@ fn a_second_file_without_replies_is_refused() {
 }
 
 #[test]
-fn pointers_come_as_flags_or_as_a_file_and_wrong_ones_are_refused() {
+fn pointers_come_as_flags_and_wrong_ones_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let stream = fs::read_to_string(trace("invalid", UNASKED)).expect("the stream");
     let lines = stream.lines().map(|line| ["{\"a\":", line, "}\n"].concat());
-    let (log, mapping) = (folder.path().join("a.log"), folder.path().join("m.toml"));
+    let log = folder.path().join("a.log");
     fs::write(&log, lines.collect::<String>()).expect("a file");
-    fs::write(&mapping, "message = '/a'").expect("a file");
     lint(&[text(&log), "--message", "/a"])
-        .assert()
-        .code(1)
-        .stdout(contains("AAEP-A.8-4"));
-    lint(&[text(&log), "--mapping", text(&mapping)])
         .assert()
         .code(1)
         .stdout(contains("AAEP-A.8-4"));
@@ -1199,80 +1187,17 @@ fn a_file_that_holds_no_message_is_an_input_error_that_says_what_to_do() {
     }
 }
 
-// Rows of a table.
-
-/// No exchange and no row is in what is read as something else: that is no open verdict.
+/// No exchange is in what is read as something else: that is no open verdict.
 #[test]
-fn transcripts_and_rows_that_are_read_as_something_else_are_an_input_error() {
-    let (mapping, rows, transcript) = (
-        "pending-action-rows/mapping.toml",
-        "pending-action-rows/valid/PA-5_denied-and-ran.json",
-        "pending-action/valid",
-    );
-    let at = |name: &str| trace("transcripts", name);
-    let folder = fs::read_dir(at(transcript)).expect("the transcripts");
-    let transcript = folder.flatten().next().expect("a transcript").path();
-    let (mapping, rows) = (at(mapping), at(rows));
-    for file in [
-        &["--mapping", text(&mapping), text(&rows)][..],
-        &[text(&transcript)],
-    ] {
-        let arguments = [&["--from", "har"], file].concat();
-        let advice = "say --from jsonl, or leave --from out";
-        lint(&arguments).assert().code(2).stderr(contains(advice));
-    }
-}
-
-#[test]
-fn rows_of_pending_actions_are_judged_by_a_mapping() {
-    let rows = |name: &str| trace("transcripts", &format!("pending-action-rows/{name}"));
-    let (mapping, invalid) = (
-        rows("mapping.toml"),
-        rows("invalid/PA-5_denied-and-ran.json"),
-    );
-    let (mapping, invalid) = (text(&mapping), text(&invalid));
-    for protocol in [&[][..], &["--protocol", "pending-action"]] {
-        let arguments = [&["--mapping", mapping, invalid][..], protocol].concat();
-        let (report, status) = json_of(&arguments);
-        assert_eq!(
-            (status, &report["violations"][0]["clause"]),
-            (1, &json!("PA-5"))
-        );
-        assert_eq!(report["violations"][0]["session"], "sess_farm");
-    }
-    let valid = rows("valid/PA-5_denied-and-ran.json");
-    lint(&["--mapping", mapping, text(&valid)])
-        .assert()
-        .code(0)
-        .stdout(contains("not judged PA-4"));
-    for (wrong, told) in [
-        (
-            &["--mapping", mapping, invalid, "--protocol", "aaep"][..],
-            "for rows of pending actions",
-        ),
-        (
-            &["--mapping", mapping, invalid, "--replies", "all"],
-            "--replies is for streams of AAEP",
-        ),
-        (&[invalid, "--protocol", "pending-action"], "a table [row]"),
-        (
-            &["--mapping", mapping, invalid, "--follow"],
-            "--follow prints text about a stream of AAEP",
-        ),
-    ] {
-        lint(wrong).assert().code(2).stderr(contains(told));
-    }
-    let mut command = lint(&["--mapping", mapping, "-"]);
-    command
-        .write_stdin("id,status\n1,done\n")
+fn a_transcript_that_is_read_as_something_else_is_an_input_error() {
+    let folder = fs::read_dir(trace("transcripts", "pending-action/valid"));
+    let mut transcripts = folder.expect("the transcripts").flatten();
+    let transcript = transcripts.next().expect("a transcript").path();
+    let advice = "say --from jsonl, or leave --from out";
+    lint(&["--from", "har", text(&transcript)])
         .assert()
         .code(2)
-        .stderr(contains("line 1 is no row"));
-    let mut show = Command::cargo_bin("countersign").expect("the command is built");
-    let show = show.args(["show", "--mapping", mapping, invalid]);
-    show.assert()
-        .code(2)
-        .stderr(contains("judged by lint, and not drawn"));
+        .stderr(contains(advice));
 }
 
 // How wide it is.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::vec::IntoIter;
 
-use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
+use countersign_lint::envelope::{Envelope, How, Opened, Pointers};
 use countersign_lint::finding::Finding;
 use countersign_lint::growing::{Followed, Growing};
 use countersign_lint::report::{LintReport, Verdict};
@@ -131,7 +131,7 @@ const BY_LINE: [Envelope; 5] = [
     Envelope::Jsonl,
 ];
 
-/// One message as such a file holds it; of our own format what a mapping leads to.
+/// One message as such a file holds it; of our own format what a pointer leads to.
 fn in_envelope(line: &str, envelope: Envelope) -> String {
     match envelope {
         Envelope::Sse => format!("event: message\nid: 7\ndata: {line}\n\n"),
@@ -158,10 +158,10 @@ fn in_envelope(line: &str, envelope: Envelope) -> String {
 }
 
 fn how(envelope: Envelope) -> How {
-    let mapping = Mapping::parse("message = \"/m\"").expect("a mapping");
+    let pointers = Pointers::parse([Some("/m"), None, None, None]).expect("a pointer");
     How {
         from: Some(envelope),
-        mapping: (envelope == Envelope::Jsonl).then_some(mapping),
+        pointers: (envelope == Envelope::Jsonl).then_some(pointers),
     }
 }
 
