@@ -18,6 +18,7 @@ use countersign_lint::stream::{Linter, Settings};
 use countersign_lint::{judge, judge_line, judge_opened};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Value, json};
 
 /// All recorded streams, with one that is torn, one without replies and one with lines that are none.
@@ -96,6 +97,13 @@ fn are_listed(found: &[Finding], whole: &LintReport) -> Result<(), TestCaseError
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/tests/growing.txt",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
     #[test]
     fn what_is_told_is_final_and_the_end_is_that_of_the_whole_however_it_is_cut(
         stream in select(streams()),
@@ -201,6 +209,13 @@ fn followed(
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/tests/growing.txt",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
     /// The same in other envelopes, wherever they are cut and wherever they end.
     #[test]
     fn what_is_followed_in_an_envelope_ends_as_the_whole_however_it_comes(
