@@ -132,10 +132,10 @@ impl<R: BufRead> Placed<R> {
 /// Reads values one by one.
 pub struct Values<R> {
     input: Placed<R>,
-    /// The way to the array whose items are meant: names; empty where the outermost values are meant.
+    /// The names of the members on the way to the array whose items are meant; empty where the outermost values are meant.
     path: Vec<String>,
-    /// The brackets that were entered on the way, each with the number of its items so far.
-    entered: Vec<(u8, usize)>,
+    /// The brackets that were entered on the way.
+    entered: Vec<u8>,
     /// The longest value that is held.
     longest: usize,
     scan: Scan,
@@ -210,38 +210,32 @@ impl<R: BufRead> Values<R> {
         }
     }
 
-    /// Goes over a member or an item on the way to the array that is meant, or into it.
+    /// Goes over a member on the way to the array that is meant, or into it.
     fn step(&mut self, byte: u8) -> io::Result<()> {
         let mut skipped = Message::default();
-        let steps = self.entered.len();
-        let name = match self.entered.last_mut() {
-            Some((b'{', _)) if byte != b'"' => return self.read(&mut skipped, 0),
-            Some((b'[', items)) => {
-                *items += 1;
-                Some((*items - 1).to_string())
-            }
-            Some(_) | None => {
-                self.read(&mut skipped, usize::MAX)?;
-                while self.between()? == Some(b':') {
-                    self.input.take(1)?;
-                }
-                serde_json::from_slice(&skipped.bytes).ok()
-            }
-        };
+        if self.entered.last() != Some(&b'{') || byte != b'"' {
+            return self.read(&mut skipped, 0);
+        }
+        self.read(&mut skipped, usize::MAX)?;
+        while self.between()? == Some(b':') {
+            self.input.take(1)?;
+        }
+        let name: Option<String> = serde_json::from_slice(&skipped.bytes).ok();
         let Some(byte) = self.input.peek()? else {
             return Ok(());
         };
-        let is_last = steps == self.path.len();
+        let steps = self.entered.len();
         let is_meant = name.as_ref() == self.path.get(steps - 1);
-        match byte {
-            b'[' if is_meant && is_last => self.enter(byte),
-            b'{' | b'[' if is_meant && !is_last => self.enter(byte),
-            _ => self.read(&mut skipped, 0),
+        let goes_on = if steps == self.path.len() { b'[' } else { b'{' };
+        if is_meant && byte == goes_on {
+            self.enter(byte)
+        } else {
+            self.read(&mut skipped, 0)
         }
     }
 
     fn enter(&mut self, bracket: u8) -> io::Result<()> {
-        self.entered.push((bracket, 0));
+        self.entered.push(bracket);
         self.input.take(1)
     }
 
