@@ -227,7 +227,7 @@ fn a_stream_that_is_written_is_judged_while_it_is() {
     // Where nothing is said, the end of the file ends the waiting.
     let late = path.clone();
     std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(120));
+        std::thread::sleep(Duration::from_mins(2));
         fs::remove_file(late)
     });
     let mut first = String::new();
@@ -548,7 +548,7 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
         fs::remove_file(elsewhere).expect("it is removed");
     };
     let refill = |path: &Path, _: Duration| {
-        fs::write(path, session("b", false, 1) + &good).expect("it is cut")
+        fs::write(path, session("b", false, 1) + &good).expect("it is cut");
     };
     let same_length =
         |path: &Path, _: Duration| fs::write(path, session("b", false, 0)).expect("it is cut");

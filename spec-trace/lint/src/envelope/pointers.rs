@@ -270,13 +270,13 @@ fn rfc3339(time: String) -> Result<String, (String, &'static str)> {
     }
     let moment = match microseconds(&time) {
         None => None,
-        Some(None) => {
+        Some((_, false)) => {
             return Err((
                 time,
                 "has no offset, so that it cannot be compared with those of events",
             ));
         }
-        Some(Some(moment)) => {
+        Some((moment, true)) => {
             let is_number = time.parse::<f64>().is_ok();
             let digits = Timestamp::fractional_digits(&time).min(6);
             let digits = if is_number { 6 } else { digits };
@@ -292,9 +292,9 @@ const SECONDS: f64 = 1e11;
 const MILLISECONDS: f64 = 1e14;
 const MICROSECONDS: f64 = 1e17;
 
-/// The microseconds since 1970: of ISO 8601, also with a blank before its offset or `UTC` for it, or of a number of seconds, milli-,
-/// micro- or nanoseconds, by its size. There are none where it has no offset.
-fn microseconds(text: &str) -> Option<Option<i64>> {
+/// The microseconds since 1970, and whether that is said with an offset: of ISO 8601, also with a blank before its offset or `UTC` for it,
+/// or of a number of seconds, milli-, micro- or nanoseconds, by its size.
+fn microseconds(text: &str) -> Option<(i64, bool)> {
     let is_part = |it: u8| it.is_ascii_digit() || b"+-.eE".contains(&it);
     let number = text.parse::<f64>().ok();
     if let Some(value) = number.filter(|_| text.bytes().all(is_part)) {
@@ -308,7 +308,7 @@ fn microseconds(text: &str) -> Option<Option<i64>> {
             clippy::cast_possible_truncation,
             reason = "a double is exact to less than what these count, and a cast stays within bounds"
         )]
-        return Some(Some((value * scale).round() as i64));
+        return Some(((value * scale).round() as i64, true));
     }
     let text = text.trim();
     let text = match text.strip_suffix("UTC") {
@@ -316,7 +316,7 @@ fn microseconds(text: &str) -> Option<Option<i64>> {
         None => text.replacen(" +", "+", 1).replacen(" -", "-", 1),
     };
     let Written { at, has_zone, .. } = Written::parse(&text)?;
-    Some(has_zone.then_some(at))
+    Some((at, has_zone))
 }
 
 /// The times that cannot be taken: the values go on without them.
