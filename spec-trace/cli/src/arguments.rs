@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use countersign_clauses::nearest;
-use countersign_lint::envelope::{Envelope, How, Mapping};
+use countersign_lint::envelope::{Envelope, How, Pointers};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::bounds::Bounds;
 use countersign_model::mcp_aql::McpAqlProtocol;
@@ -322,10 +322,6 @@ pub struct StreamFormat {
     #[arg(long, value_name = "NAME", value_parser = Envelope::named)]
     pub from: Option<Envelope>,
 
-    /// A TOML file that says where the messages stand in another format
-    #[arg(long, value_name = "FILE")]
-    pub mapping: Option<PathBuf>,
-
     /// Where the message stands in each JSON value: a JSON pointer, such as /payload
     #[arg(long, value_name = "POINTER")]
     pub message: Option<String>,
@@ -348,25 +344,15 @@ impl StreamFormat {
     ///
     /// # Errors
     ///
-    /// A mapping that cannot be read, or is none.
+    /// What is given is no JSON pointer.
     pub fn how(&self) -> miette::Result<How> {
         let pointers = [&self.message, &self.time, &self.direction, &self.status];
-        let is_mapped = self.mapping.is_some() || pointers.iter().any(|it| it.is_some());
-        let mapping = match &self.mapping {
-            Some(path) => {
-                let file = path.display();
-                let text = std::fs::read_to_string(path)
-                    .map_err(|error| miette::miette!("cannot read {file}: {error}"))?;
-                Mapping::parse(&text).map_err(|error| miette::miette!("{file}: {error}"))?
-            }
-            None => Mapping::default(),
-        };
-        let mapping = mapping
-            .with(pointers.map(Option::as_ref))
-            .into_diagnostic()?;
+        let pointers = pointers.map(Option::as_deref);
+        let are_given = pointers.iter().any(Option::is_some);
+        let pointers = Pointers::parse(pointers).into_diagnostic()?;
         Ok(How {
             from: self.from,
-            mapping: is_mapped.then_some(mapping),
+            pointers: are_given.then_some(pointers),
         })
     }
 }

@@ -13,14 +13,7 @@ use super::report::Unreadable;
 const CHUNK: usize = 256 << 10;
 
 /// The names that recorded streams have within a folder.
-const NAMES: [&str; 6] = [
-    ".jsonl",
-    ".jsonl.gz",
-    ".jsonl.zst",
-    ".ndjson",
-    ".ndjson.gz",
-    ".ndjson.zst",
-];
+const NAMES: [&str; 4] = [".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz"];
 
 /// Where one stream comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,9 +104,11 @@ fn streams_below(folder: &Path, streams: &mut Vec<PathBuf>, unreadable: &mut Vec
     }
 }
 
-/// A link that leads nowhere is taken for the stream that it should lead to: passing over it would look like a good verdict.
+/// A link that leads nowhere is taken for the stream that it should lead to, and a file that is compressed with zstd for one that cannot
+/// be read: passing over it would look like a good verdict.
 fn is_stream(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".zst").unwrap_or(&name);
     let is_something_else = fs::metadata(path).is_ok_and(|found| !found.is_file());
     !is_something_else && NAMES.iter().any(|end| name.ends_with(end))
 }

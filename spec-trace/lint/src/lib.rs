@@ -33,7 +33,6 @@ pub mod protocol;
 pub mod record;
 mod reply;
 pub mod report;
-pub mod rows;
 pub mod rules;
 pub mod selection;
 mod small_map;

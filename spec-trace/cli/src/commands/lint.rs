@@ -7,11 +7,10 @@ use std::path::PathBuf;
 
 use countersign_clauses::links::Kind;
 use countersign_lint::baseline::Baseline;
-use countersign_lint::envelope::{self, How, Mapping, Opened};
+use countersign_lint::envelope::{self, How, Opened};
 use countersign_lint::input::{Meter, Source, length, sources};
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::{LintReport, Outcome, Unreadable};
-use countersign_lint::rows::judge_rows;
 use countersign_lint::selection::{Selection, parse_clause, parse_time};
 use countersign_lint::stream::Settings;
 use countersign_lint::time::Timestamp;
@@ -32,7 +31,7 @@ Examples:
   producer | countersign lint -                        standard input
   producer | countersign lint --follow -               each finding as soon as it is final
   countersign lint captures/ --only AAEP-6.4.1-1       one clause; its beginning is a section
-  countersign lint big.jsonl.zst --session sess_1 --since 2026-05-24T14:00:00Z
+  countersign lint big.jsonl.gz --session sess_1 --since 2026-05-24T14:00:00Z
   countersign lint captures/ --write-baseline known.json
   countersign lint captures/ --baseline known.json     fails on what is new
   countersign lint captures/ --format sarif --redact > lint.sarif
@@ -41,15 +40,14 @@ Examples:
   countersign lint events.sse --replies-from replies.jsonl
   countersign lint app.log --message /payload --time /ts   messages within JSON of one's own
   countersign lint transcript.jsonl --protocol pending-action   requests and responses of a driver
-  countersign lint rows.json --mapping rows.toml       rows of a table of pending actions
 
-Inputs compressed with gzip or zstd are told by their content, and so is the envelope: JSON Lines,
+Inputs compressed with gzip are told by their content, and so is the envelope: JSON Lines,
 JSON arrays and other JSON, server-sent events, HTTP archives, container logs, CloudEvents.
-spec-trace/docs/STREAMS.md describes each, our own format, and mapping files.
+spec-trace/docs/STREAMS.md describes each, and our own format.
 
 Of MCP-AQL and of pending actions, transcripts of the driver protocol are judged: a request or a
-response on each line; of MCP-AQL, entries of its log (6.4); of pending actions, rows of a table,
-whose columns the table [row] of a mapping names. The greeting tells the protocol, or --protocol.
+response on each line; of MCP-AQL, entries of its log (6.4), too. The greeting tells the protocol,
+or --protocol.
 spec-trace/docs/TRANSCRIPTS.md has the clauses that each form shows; the others are listed as not
 judged. --session, --since, --only, --strict and the baselines hold of them, too; what is said here
 of replies does not. --follow is for streams of AAEP alone.
@@ -80,7 +78,7 @@ const FOLLOWED: [&str; 3] = ["replies_from", "baseline", "write_baseline"];
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Streams; - is standard input, and a folder stands for every *.jsonl and *.ndjson (.gz, .zst) below it
+    /// Streams; - is standard input, and a folder stands for every *.jsonl and *.ndjson (.gz) below it
     #[arg(value_name = "FILE", required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -191,16 +189,6 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         .transpose()
         .into_diagnostic()?;
     let how = args.format.how()?;
-    let has_rows = how.mapping.as_ref().is_some_and(|it| it.row().is_some());
-    if has_rows
-        && args
-            .protocol
-            .is_some_and(|it| it != Protocol::PendingAction)
-    {
-        return Err(miette::miette!(
-            "the mapping has a table [row], which is for rows of pending actions"
-        ));
-    }
     let mut outcome = judge_all(args, &how)?;
     if let (FindingsFormat::Text, [], [unreadable]) =
         (format, &*outcome.reports, &*outcome.unreadable)
@@ -227,10 +215,6 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     }
     Ok(render(&outcome, format, Terminal::of_stdout()))
 }
-
-/// What is said besides of a file that may hold rows of a table.
-const ROWS: &str =
-    "; rows of a table of pending actions need --mapping FILE with a table [row] (TRANSCRIPTS.md)";
 
 /// What is said of a file that holds no recording, where nothing of it may be quoted.
 const WITHHELD: &str =
@@ -309,11 +293,7 @@ fn judge(
         stream.map_err(|error| unreadable(source, error.to_string()))
     };
     let mut opened = Opened::new(open(source)?, how);
-    let columns = how.mapping.as_ref().and_then(Mapping::row);
-    let protocol = match columns {
-        Some(_) => Recorded::PendingAction,
-        None => args.protocol_of(opened.start(), how),
-    };
+    let protocol = args.protocol_of(opened.start(), how);
     let selection = args.selection(protocol);
     if protocol != Recorded::Aaep {
         let option = match (replies, args.replies) {
@@ -328,23 +308,8 @@ fn judge(
             return Err(unreadable(source, error));
         }
         let name = source.name();
-        if let Some(columns) = columns {
-            if let Some(greeted) = Recorded::greeted(opened.start()) {
-                let name = greeted.name();
-                let error = format!(
-                    "it is a transcript of {name}, and the mapping has a table [row], which is for rows"
-                );
-                return Err(unreadable(source, error));
-            }
-            return judge_rows(opened, columns, &name, args.strict, &selection)
-                .map_err(|error| unfit(source, error.to_string()));
-        }
-        let hint = match protocol {
-            Recorded::PendingAction => ROWS,
-            Recorded::Aaep | Recorded::McpAql => "",
-        };
         return judge_transcript(opened, protocol, &name, args.strict, &selection)
-            .map_err(|error| unfit(source, format!("{error}{hint}")));
+            .map_err(|error| unfit(source, error.to_string()));
     }
     let settings = Settings {
         strict: args.strict,

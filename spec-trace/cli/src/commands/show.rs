@@ -39,7 +39,7 @@ It draws and does not judge: exit status 0 when there is a drawing, 3 of an empt
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A recorded stream in any format that lint reads, or a transcript (plain, or compressed with gzip or zstd), what `check --save` wrote, the JSON of `verify` or `ablate`, a vector, or a run that `diff` or a test has kept; - is
+    /// A recorded stream in any format that lint reads, or a transcript (plain, or compressed with gzip), what `check --save` wrote, the JSON of `verify` or `ablate`, a vector, or a run that `diff` or a test has kept; - is
     /// standard input
     #[arg(value_name = "FILE", required_unless_present = "finding")]
     pub file: Option<PathBuf>,

@@ -56,11 +56,6 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
         return run.map(|run| vec![run]).map_err(|it| not_drawn(None, it));
     }
     let how = selection.how.cloned().unwrap_or_default();
-    if how.mapping.as_ref().is_some_and(|it| it.row().is_some()) {
-        let cause =
-            "rows of a table are judged by lint, and not drawn: what happened when is not in them";
-        return Err(not_drawn(None, cause.to_owned()));
-    }
     if let Some(protocol) = envelope::protocol(bytes, &how).filter(|it| *it != Protocol::Aaep) {
         let cause = format!(
             "a recording of {} within an envelope is judged by lint; it is drawn where its messages stand one a line",
@@ -70,7 +65,7 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
     }
     let envelope = how.from.unwrap_or_else(|| envelope::told(bytes));
     let is_foreign =
-        how.mapping.is_some() || ![Envelope::Jsonl, Envelope::Json].contains(&envelope);
+        how.pointers.is_some() || ![Envelope::Jsonl, Envelope::Json].contains(&envelope);
     let error = match serde_json::from_slice::<Value>(bytes) {
         Ok(document) if is_document(&document) && !is_foreign && is_ours(&document) => {
             if selection.redact {

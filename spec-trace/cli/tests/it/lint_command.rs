@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use assert_cmd::Command;
 use countersign_cli::answer::FindingsFormat;
@@ -13,7 +14,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use predicates::prelude::PredicateBooleanExt as _;
 use predicates::str::contains;
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 
 const UNASKED: &str = "AAEP-A.8-4_called-then-asked-then-accepted.jsonl";
@@ -49,10 +49,6 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes).expect("memory can be written");
     encoder.finish().expect("memory can be written")
-}
-
-fn zstd(bytes: &[u8]) -> Vec<u8> {
-    compress_to_vec(bytes, CompressionLevel::Fastest)
 }
 
 /// A session that keeps to every rule, or calls an irreversible tool that nobody was asked about.
@@ -99,7 +95,7 @@ fn session(id: &str, is_irreversible: bool, minute: u32) -> String {
 fn compressed_streams_are_judged_like_plain_ones_from_a_file_and_from_standard_input() {
     let folder = tempfile::tempdir().expect("a folder");
     let plain = fs::read(trace("invalid", UNASKED)).expect("the stream");
-    for bytes in [plain.clone(), gzip(&plain), zstd(&plain)] {
+    for bytes in [plain.clone(), gzip(&plain)] {
         let file = folder.path().join("named-as-you-like");
         fs::write(&file, &bytes).expect("a file");
         for command in [
@@ -112,6 +108,20 @@ fn compressed_streams_are_judged_like_plain_ones_from_a_file_and_from_standard_i
                 .stdout(contains("violation AAEP-A.8-4 MUST"))
                 .stdout(contains("10 records"));
         }
+    }
+}
+
+/// A frame of zstd, or one that decoders skip.
+#[test]
+fn a_stream_that_is_compressed_with_zstd_is_an_input_error_that_says_what_to_do() {
+    for start in [b"\x28\xB5\x2F\xFD", b"\x50\x2A\x4D\x18"] {
+        lint(&["-"])
+            .write_stdin(start.to_vec())
+            .assert()
+            .code(2)
+            .stderr(contains(
+                "decompress it: `zstd -dc FILE | countersign lint -`",
+            ));
     }
 }
 
@@ -175,21 +185,19 @@ fn what_comes_before_the_damage_is_judged_and_the_damage_is_told_with_its_place(
             .map(|it| session(&format!("n{it}"), is_irreversible && it == 0, it % 60))
             .collect()
     };
-    for compress in [gzip, zstd] {
-        for (is_irreversible, status) in [(true, 1), (false, 2)] {
-            let whole = compress(sessions(is_irreversible).as_bytes());
-            fs::write(&file, &whole[..whole.len() / 2]).expect("a file");
-            lint(&[text(&file)])
-                .assert()
-                .code(status)
-                .stdout(contains("cannot be read any further, after "));
-            let (document, _) = json_of(&[text(&file)]);
-            let records = document["records"].as_u64().expect("a count");
-            assert!(records > 10, "{records}");
-            assert_eq!(document["damage"]["line"], records + 1);
-            let violations = document["violations"].as_array().expect("violations").len();
-            assert_eq!(violations, usize::from(is_irreversible));
-        }
+    for (is_irreversible, status) in [(true, 1), (false, 2)] {
+        let whole = gzip(sessions(is_irreversible).as_bytes());
+        fs::write(&file, &whole[..whole.len() / 2]).expect("a file");
+        lint(&[text(&file)])
+            .assert()
+            .code(status)
+            .stdout(contains("cannot be read any further, after "));
+        let (document, _) = json_of(&[text(&file)]);
+        let records = document["records"].as_u64().expect("a count");
+        assert!(records > 10, "{records}");
+        assert_eq!(document["damage"]["line"], records + 1);
+        let violations = document["violations"].as_array().expect("violations").len();
+        assert_eq!(violations, usize::from(is_irreversible));
     }
 }
 
@@ -219,7 +227,7 @@ fn a_stream_that_is_written_is_judged_while_it_is() {
     // Where nothing is said, the end of the file ends the waiting.
     let late = path.clone();
     std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_secs(30));
+        std::thread::sleep(Duration::from_mins(2));
         fs::remove_file(late)
     });
     let mut first = String::new();
@@ -375,7 +383,7 @@ fn text_before_the_first_object_is_a_finding_while_it_is_followed() {
         let mut stdin = following.stdin.take().expect("piped");
         for piece in [text, &stream[..1], &stream[1..]] {
             stdin.write_all(piece.as_bytes()).expect("it reads");
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            std::thread::sleep(Duration::from_millis(300));
         }
         drop(stdin);
         let grown = following.wait_with_output().expect("it ends");
@@ -440,6 +448,18 @@ fn the_end_of_a_list_is_said_and_the_sums_count_what_is_behind_it() {
     }
 }
 
+/// Tries with longer and longer pauses: on a slow machine a process needs long to come to where it waits. What goes wrong with the longest
+/// is wrong.
+#[cfg(unix)]
+fn with_patience(attempt: impl Fn(Duration) -> Result<(), String>) {
+    let patience = [1, 6, 36].map(Duration::from_secs);
+    let wrong: Vec<String> = patience
+        .into_iter()
+        .map_while(|pause| attempt(pause).err())
+        .collect();
+    assert!(wrong.len() < patience.len(), "{wrong:#?}");
+}
+
 /// A signal ends with the verdict on what was read; the beginning of a line is no fault.
 #[cfg(unix)]
 #[test]
@@ -457,7 +477,7 @@ fn an_interrupt_ends_with_the_verdict_so_far() {
         (format!("{}{torn}", by_line(&stream)[2].0), 1, "violating"),
         (String::new(), 3, "inconclusive: 0 records"),
     ];
-    let ends_so = |(input, status, told): (String, i32, &str)| {
+    let ends_so = |(input, status, told): &(String, i32, &str), pause: Duration| {
         let mut following = std::process::Command::new(env!("CARGO_BIN_EXE_countersign"))
             .args(["lint", "--follow", "-"])
             .stdin(std::process::Stdio::piped())
@@ -468,29 +488,38 @@ fn an_interrupt_ends_with_the_verdict_so_far() {
         let mut stdin = following.stdin.take().expect("piped");
         stdin.write_all(input.as_bytes()).expect("it reads");
         stdin.flush().expect("it reads");
-        std::thread::sleep(std::time::Duration::from_secs(2));
+        std::thread::sleep(pause);
         let id = following.id().to_string();
         let sent = std::process::Command::new("kill")
             .args(["-INT", &id])
             .status();
         assert!(sent.expect("a signal").success());
         let output = following.wait_with_output().expect("it ends");
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(output.status.code(), Some(status), "{said}");
-        assert!(said.contains(told), "{said}");
-        assert!(!said.contains("AAEP-EV-1"), "{said}");
         drop(stdin);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let is_so = output.status.code() == Some(*status)
+            && said.contains(told)
+            && !said.contains("AAEP-EV-1");
+        is_so
+            .then_some(())
+            .ok_or_else(|| format!("{}: {said}", output.status))
     };
     std::thread::scope(|scope| {
-        for case in cases {
-            scope.spawn(move || ends_so(case));
+        for case in &cases {
+            scope.spawn(move || with_patience(|pause| ends_so(case, pause)));
         }
     });
 }
 
 /// What is written, whether to a pipe, the status, what is said, and how it ends.
 #[cfg(unix)]
-type End<'a> = (&'a str, bool, i32, &'a str, &'a (dyn Fn(&Path) + Sync));
+type End<'a> = (
+    &'a str,
+    bool,
+    i32,
+    &'a str,
+    &'a (dyn Fn(&Path, Duration) + Sync),
+);
 
 /// A file that is followed ends with the verdict on what was read: where it is cut, which is told as damage, where another takes its name,
 /// and, of a pipe, where the writer is gone.
@@ -498,30 +527,32 @@ type End<'a> = (&'a str, bool, i32, &'a str, &'a (dyn Fn(&Path) + Sync));
 #[test]
 fn what_is_followed_ends_with_a_verdict_however_it_ends() {
     let (bad, good) = (session("a", true, 0), session("a", false, 0));
-    let pause = || std::thread::sleep(std::time::Duration::from_secs(2));
-    let cut = |path: &Path| fs::write(path, "").expect("it is cut");
-    let replace = |path: &Path| {
+    let cut = |path: &Path, _: Duration| fs::write(path, "").expect("it is cut");
+    let replace = |path: &Path, _: Duration| {
         let other = path.with_file_name("other");
         fs::write(&other, "").expect("a file");
         fs::rename(other, path).expect("it is replaced");
     };
     // The writer goes on in it, under whatever name.
-    let move_away = |path: &Path| {
+    let move_away = |path: &Path, pause: Duration| {
         let elsewhere = path.with_file_name("elsewhere");
         fs::rename(path, &elsewhere).expect("it is moved");
-        pause();
+        std::thread::sleep(pause);
         let mut file = fs::OpenOptions::new()
             .append(true)
             .open(&elsewhere)
             .expect("a file");
         file.write_all(session("b", true, 1).as_bytes())
             .expect("room");
-        pause();
+        std::thread::sleep(pause);
         fs::remove_file(elsewhere).expect("it is removed");
     };
-    let refill = |path: &Path| fs::write(path, session("b", false, 1) + &good).expect("it is cut");
-    let same_length = |path: &Path| fs::write(path, session("b", false, 0)).expect("it is cut");
-    let nothing = |_: &Path| ();
+    let refill = |path: &Path, _: Duration| {
+        fs::write(path, session("b", false, 1) + &good).expect("it is cut");
+    };
+    let same_length =
+        |path: &Path, _: Duration| fs::write(path, session("b", false, 0)).expect("it is cut");
+    let nothing = |_: &Path, _: Duration| ();
     let told = "cannot be read any further";
     let ends: [End<'_>; 9] = [
         (&good, false, 1, "the file has another name now", &move_away),
@@ -534,7 +565,7 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
         (&good, true, 0, "conforming: 5 records", &nothing),
         (&bad, true, 1, "violating: 5 records", &nothing),
     ];
-    let ends_so = |(stream, is_pipe, status, told, end): End<'_>| {
+    let ends_so = |(stream, is_pipe, status, told, end): End<'_>, pause: Duration| {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("followed");
         if is_pipe {
@@ -552,10 +583,10 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
         if is_pipe {
             fs::write(&path, stream).expect("it is read");
         }
-        pause();
-        end(&path);
+        std::thread::sleep(pause);
+        end(&path, pause);
         // What does not notice its end is ended by this.
-        let (gone, late) = (path.clone(), std::time::Duration::from_secs(20));
+        let (gone, late) = (path.clone(), 20 * pause);
         let (sender, ended) = std::sync::mpsc::channel::<()>();
         let guard = std::thread::spawn(move || {
             let is_late = ended.recv_timeout(late).is_err();
@@ -564,15 +595,19 @@ fn what_is_followed_ends_with_a_verdict_however_it_ends() {
         });
         let output = following.wait_with_output().expect("it ends");
         let _ended = sender.send(());
-        assert!(!guard.join().expect("it ends"), "it was still followed");
+        if guard.join().expect("it ends") {
+            return Err("it was still followed".to_owned());
+        }
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said).into_owned();
-        assert_eq!(output.status.code(), Some(status), "{said}");
-        assert!(said.contains(told), "{said}");
+        let is_so = output.status.code() == Some(status) && said.contains(told);
+        is_so
+            .then_some(())
+            .ok_or_else(|| format!("{}: {said}", output.status))
     };
     std::thread::scope(|scope| {
         for end in ends {
-            scope.spawn(move || ends_so(end));
+            scope.spawn(move || with_patience(|pause| ends_so(end, pause)));
         }
     });
 }
@@ -697,7 +732,7 @@ fn one_clause_or_one_section_is_judged_alone() {
         .stderr(contains("unknown clause"));
 }
 
-/// AAEP-6.1-3, AQL-4.1-3, PA-6, PA-12: what such a recording shows nothing of is no good verdict where it was asked for alone; what is
+/// AAEP-6.1-3, AQL-4.1-3, PA-12: what such a recording shows nothing of is no good verdict where it was asked for alone; what is
 /// judged in part is one, and so is the rest.
 #[test]
 fn one_clause_of_which_nothing_shows_leaves_the_verdict_open() {
@@ -710,17 +745,10 @@ fn one_clause_of_which_nothing_shows_leaves_the_verdict_open() {
         "AQL-4.1-4_taken-for-another-operation.jsonl",
     );
     let transcripts = trace("transcripts/pending-action", "valid");
-    let rows = trace(
-        "transcripts/pending-action-rows/valid",
-        "PA-5_denied-and-ran.json",
-    );
-    let mapping = trace("transcripts/pending-action-rows", "mapping.toml");
-    let mapped = ["--mapping", text(&mapping)];
-    for (file, more, unshown, shown) in [
-        (&events, &[][..], "AAEP-6.1-3", "AAEP-A.7.4-1"),
-        (&entries, &[], "AQL-4.1-3", "AQL-4.1-4"),
-        (&transcripts, &[], "PA-6", "PA-1"),
-        (&rows, &mapped, "PA-12", "PA-5"),
+    for (file, unshown, shown) in [
+        (&events, "AAEP-6.1-3", "AAEP-A.7.4-1"),
+        (&entries, "AQL-4.1-3", "AQL-4.1-4"),
+        (&transcripts, "PA-12", "PA-1"),
     ] {
         for (only, status) in [
             (&[][..], 0),
@@ -728,7 +756,7 @@ fn one_clause_of_which_nothing_shows_leaves_the_verdict_open() {
             (&["--only", unshown], 3),
             (&["--only", shown, "--only", unshown], 3),
         ] {
-            let mut command = lint(more);
+            let mut command = lint(&[]);
             let command = command.arg(file).args(only);
             command.assert().code(status);
         }
@@ -1148,18 +1176,13 @@ fn a_second_file_without_replies_is_refused() {
 }
 
 #[test]
-fn pointers_come_as_flags_or_as_a_file_and_wrong_ones_are_refused() {
+fn pointers_come_as_flags_and_wrong_ones_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let stream = fs::read_to_string(trace("invalid", UNASKED)).expect("the stream");
     let lines = stream.lines().map(|line| ["{\"a\":", line, "}\n"].concat());
-    let (log, mapping) = (folder.path().join("a.log"), folder.path().join("m.toml"));
+    let log = folder.path().join("a.log");
     fs::write(&log, lines.collect::<String>()).expect("a file");
-    fs::write(&mapping, "message = '/a'").expect("a file");
     lint(&[text(&log), "--message", "/a"])
-        .assert()
-        .code(1)
-        .stdout(contains("AAEP-A.8-4"));
-    lint(&[text(&log), "--mapping", text(&mapping)])
         .assert()
         .code(1)
         .stdout(contains("AAEP-A.8-4"));
@@ -1192,80 +1215,17 @@ fn a_file_that_holds_no_message_is_an_input_error_that_says_what_to_do() {
     }
 }
 
-// Rows of a table.
-
-/// No exchange and no row is in what is read as something else: that is no open verdict.
+/// No exchange is in what is read as something else: that is no open verdict.
 #[test]
-fn transcripts_and_rows_that_are_read_as_something_else_are_an_input_error() {
-    let (mapping, rows, transcript) = (
-        "pending-action-rows/mapping.toml",
-        "pending-action-rows/valid/PA-5_denied-and-ran.json",
-        "pending-action/valid",
-    );
-    let at = |name: &str| trace("transcripts", name);
-    let folder = fs::read_dir(at(transcript)).expect("the transcripts");
-    let transcript = folder.flatten().next().expect("a transcript").path();
-    let (mapping, rows) = (at(mapping), at(rows));
-    for file in [
-        &["--mapping", text(&mapping), text(&rows)][..],
-        &[text(&transcript)],
-    ] {
-        let arguments = [&["--from", "har"], file].concat();
-        let advice = "say --from jsonl, or leave --from out";
-        lint(&arguments).assert().code(2).stderr(contains(advice));
-    }
-}
-
-#[test]
-fn rows_of_pending_actions_are_judged_by_a_mapping() {
-    let rows = |name: &str| trace("transcripts", &format!("pending-action-rows/{name}"));
-    let (mapping, invalid) = (
-        rows("mapping.toml"),
-        rows("invalid/PA-5_denied-and-ran.json"),
-    );
-    let (mapping, invalid) = (text(&mapping), text(&invalid));
-    for protocol in [&[][..], &["--protocol", "pending-action"]] {
-        let arguments = [&["--mapping", mapping, invalid][..], protocol].concat();
-        let (report, status) = json_of(&arguments);
-        assert_eq!(
-            (status, &report["violations"][0]["clause"]),
-            (1, &json!("PA-5"))
-        );
-        assert_eq!(report["violations"][0]["session"], "sess_farm");
-    }
-    let valid = rows("valid/PA-5_denied-and-ran.json");
-    lint(&["--mapping", mapping, text(&valid)])
-        .assert()
-        .code(0)
-        .stdout(contains("not judged PA-4"));
-    for (wrong, told) in [
-        (
-            &["--mapping", mapping, invalid, "--protocol", "aaep"][..],
-            "for rows of pending actions",
-        ),
-        (
-            &["--mapping", mapping, invalid, "--replies", "all"],
-            "--replies is for streams of AAEP",
-        ),
-        (&[invalid, "--protocol", "pending-action"], "a table [row]"),
-        (
-            &["--mapping", mapping, invalid, "--follow"],
-            "--follow prints text about a stream of AAEP",
-        ),
-    ] {
-        lint(wrong).assert().code(2).stderr(contains(told));
-    }
-    let mut command = lint(&["--mapping", mapping, "-"]);
-    command
-        .write_stdin("id,status\n1,done\n")
+fn a_transcript_that_is_read_as_something_else_is_an_input_error() {
+    let folder = fs::read_dir(trace("transcripts", "pending-action/valid"));
+    let mut transcripts = folder.expect("the transcripts").flatten();
+    let transcript = transcripts.next().expect("a transcript").path();
+    let advice = "say --from jsonl, or leave --from out";
+    lint(&["--from", "har", text(&transcript)])
         .assert()
         .code(2)
-        .stderr(contains("line 1 is no row"));
-    let mut show = Command::cargo_bin("countersign").expect("the command is built");
-    let show = show.args(["show", "--mapping", mapping, invalid]);
-    show.assert()
-        .code(2)
-        .stderr(contains("judged by lint, and not drawn"));
+        .stderr(contains(advice));
 }
 
 // How wide it is.

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use countersign_findings as findings;
 use countersign_findings::run::{Run, Text, Verdict};
 
-#[path = "clashes/details.rs"]
 mod details;
 
 use details::{Detail, completed};

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::logs::head;
 use super::values::{part, parts};
-use super::{Envelope, Mapping};
+use super::{Envelope, Pointers};
 
 /// What the types of messages begin with.
 pub(super) const SIGNS: [&str; 4] = [
@@ -106,12 +106,12 @@ fn mapped(value: &[u8]) -> Option<Envelope> {
 }
 
 /// Where the messages of such a file stand, if its values are no messages themselves.
-pub fn mapping(start: &[u8], envelope: Envelope) -> Option<Mapping> {
+pub fn pointers(start: &[u8], envelope: Envelope) -> Option<Pointers> {
     let is_said = envelope == Envelope::CloudEvents;
     let told = is_said.then_some(envelope);
     match told.or_else(|| mapped(first(start)))? {
-        Envelope::CloudEvents => Some(Mapping::cloud_events()),
-        Envelope::Docker => Some(Mapping::docker()),
+        Envelope::CloudEvents => Some(Pointers::cloud_events()),
+        Envelope::Docker => Some(Pointers::docker()),
         Envelope::Jsonl | Envelope::Json | Envelope::Sse | Envelope::Har | Envelope::Cri => None,
     }
 }

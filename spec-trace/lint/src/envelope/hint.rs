@@ -9,7 +9,7 @@ use serde_json::{Deserializer, Value};
 use crate::protocol::Protocol;
 
 use super::detect::{SIGNS, first, framing, is_archive, is_sse, trimmed};
-use super::mapping::{NO_DIRECTION, Pointer};
+use super::pointers::{NO_DIRECTION, written};
 use super::values::part;
 use super::{Envelope, NO_BLANK_LINES, TELLING};
 
@@ -39,7 +39,7 @@ impl NoMessage {
                 Self(LINES_OF_DATA.to_owned())
             };
         }
-        // What a mapping says of the file counts more than how the file looks.
+        // What the pointers say of the file counts more than how the file looks.
         let pointer = first_fault
             .filter(|(_, fault)| fault.starts_with("the pointer") || fault.contains(NO_DIRECTION));
         let likeness = looks_like(start).filter(|_| pointer.is_none());
@@ -96,7 +96,10 @@ impl fmt::Display for Likeness {
 pub fn looks_like(start: &[u8]) -> Option<Likeness> {
     let magic: [(&[u8], &str); 10] = [
         (b"\x1F\x8B", "a file compressed with gzip"),
-        (b"\x28\xB5\x2F\xFD", "a file compressed with zstd"),
+        (
+            b"\x28\xB5\x2F\xFD",
+            "a file compressed with zstd (`zstd -dc FILE` decompresses it)",
+        ),
         (b"\x89PNG", "an image (PNG)"),
         (b"\xFF\xD8\xFF", "an image (JPEG)"),
         (b"GIF8", "an image (GIF)"),
@@ -281,12 +284,6 @@ fn json_like(value: &Value) -> Option<Likeness> {
     if is_rpc(value) {
         return Some(JSON_RPC.into());
     }
-    if holds_row(value) {
-        return Some(Likeness {
-            what: "rows of a table of pending actions".to_owned(),
-            advice: Some(ROWS.to_owned()),
-        });
-    }
     value.is_object().then(|| "JSON of another kind".into())
 }
 
@@ -315,39 +312,6 @@ fn is_record(value: &Value) -> bool {
     let name = value.get("type").and_then(Value::as_str);
     is_wrapped || name.is_some_and(|name| SIGNS.iter().any(|sign| name.starts_with(sign)))
 }
-
-const ROWS: &str = "say --protocol pending-action and --mapping FILE, with a table [row] in it that names the columns (spec-trace/docs/TRANSCRIPTS.md)";
-
-/// Whether the value has the columns of a row of pending actions: an id, what has become of it, and something of the decision. Or it is a
-/// document with an array of such values.
-fn holds_row(value: &Value) -> bool {
-    let Some(members) = value.as_object() else {
-        return false;
-    };
-    let names = members.keys();
-    let names: Vec<_> = names.map(|it| it.to_lowercase().replace('_', "")).collect();
-    let has = |parts: &[&str]| {
-        let mut names = names.iter();
-        names.any(|name| parts.iter().any(|part| name.ends_with(part)))
-    };
-    let is_row = has(&["id"]) && has(&["status", "state", "outcome", "decision"]);
-    let mut inner = members.values().filter_map(Value::as_array);
-    is_row && has(&DECIDED) || inner.any(|items| items.first().is_some_and(holds_row))
-}
-
-/// How the names of columns end that a row has which waits for a decision.
-const DECIDED: [&str; 10] = [
-    "decision",
-    "decidedat",
-    "decidedby",
-    "approvedat",
-    "approvedby",
-    "resolvedat",
-    "resolvedby",
-    "executedat",
-    "expiresat",
-    "decider",
-];
 
 /// A step on the way to a message: into a member, to one of the elements, or into the JSON that a string holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -391,28 +355,18 @@ fn pointer(path: &[Step]) -> String {
         Step::Element(at) => Some(at.to_string()),
         Step::Text => None,
     };
-    Pointer::written(&path.iter().filter_map(name).collect::<Vec<_>>())
+    written(&path.iter().filter_map(name).collect::<Vec<_>>())
 }
 
-/// How messages are read that stand there: by a pointer; by a mapping where they stand in one array; else once they are taken out.
+/// How messages are read that stand there: by a pointer, where they stand in no array; else once they are taken out.
 fn advice(path: &[Step]) -> String {
-    let is_element = |step: &Step| matches!(step, Step::Element(_));
-    let mut parts = path.split(is_element);
-    let (outer, inner) = (parts.next().unwrap_or_default(), parts.next());
-    match inner {
-        None => format!("say --message {}", pointer(outer)),
-        Some(inner) if parts.next().is_none() && !outer.contains(&Step::Text) => format!(
-            "say --mapping with a file that holds `records = {:?}` and `message = {:?}`",
-            pointer(outer),
-            pointer(inner)
-        ),
-        Some(_) => {
-            let objects = if path.contains(&Step::Text) {
-                ".. | strings | fromjson? | objects"
-            } else {
-                ".. | objects | select(.type)"
-            };
-            format!("take them out first, as with `jq -c '{objects}' FILE | countersign lint -`")
-        }
+    if !path.iter().any(|step| matches!(step, Step::Element(_))) {
+        return format!("say --message {}", pointer(path));
     }
+    let objects = if path.contains(&Step::Text) {
+        ".. | strings | fromjson? | objects"
+    } else {
+        ".. | objects | select(.type)"
+    };
+    format!("take them out first, as with `jq -c '{objects}' FILE | countersign lint -`")
 }

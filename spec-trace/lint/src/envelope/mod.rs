@@ -1,7 +1,7 @@
 //! Recorded streams in the formats of other tools: each message with its place in the file, as a line of our format.
 //!
 //! The one thing to know: there are two layers. [`Frames`] cut a file into values and know where each begins: lines, events
-//! of an SSE capture, JSON values. A [`Mapping`] says where within a value the message stands, and what else is known of it.
+//! of an SSE capture, JSON values. [`Pointers`] say where within a value the message stands, and what else is known of it.
 //! What is our own format already takes neither: it is read as lines.
 
 mod clocks;
@@ -10,8 +10,8 @@ mod har;
 mod hint;
 mod joined;
 mod logs;
-mod mapping;
 mod places;
+mod pointers;
 mod role;
 mod sse;
 mod strings;
@@ -24,8 +24,8 @@ use std::io::{self, BufRead, Cursor, Read as _};
 pub use detect::{envelope as told, may_be_ours};
 pub(crate) use detect::{is_around_message, is_text, may_be_extension, may_have_been_ours};
 pub use hint::{Likeness, NoMessage, looks_like};
-pub use mapping::{Mapping, MappingError, Pointer};
 pub use places::Places;
+pub use pointers::{PointerError, Pointers};
 pub(crate) use sse::NO_BLANK_LINES;
 
 use crate::lines::{LONGEST_LINE, Line, Lines, Records};
@@ -37,7 +37,7 @@ use clocks::Clocks;
 use har::Har;
 use joined::Joined;
 use logs::Logs;
-use mapping::Mapped;
+use pointers::Pointed;
 use role::{Role, time_and_role};
 use sse::Sse;
 use units::Units;
@@ -117,7 +117,7 @@ pub struct How {
     /// The envelope.
     pub from: Option<Envelope>,
     /// Where the messages stand.
-    pub mapping: Option<Mapping>,
+    pub pointers: Option<Pointers>,
 }
 
 /// A message with its place in the file.
@@ -276,7 +276,7 @@ pub struct Opened<'a> {
     by_two_clocks: bool,
     /// What it was said to be.
     said: Option<Envelope>,
-    is_mapped: bool,
+    has_pointers: bool,
 }
 
 type Input<'a> = Box<dyn BufRead + Send + 'a>;
@@ -302,31 +302,30 @@ impl<'a> Opened<'a> {
         Self::begun(start, rest, how)
     }
 
-    /// The same of a file of replies to a stream that is read so. What stands in it as a message is read as it is; the mapping of the stream
-    /// holds of one in whose beginning there is none.
+    /// The same of a file of replies to a stream that is read so. What stands in it as a message is read as it is; the pointers of the stream
+    /// hold of one in whose beginning there is none.
     ///
     /// # Errors
     ///
     /// Neither way there is a message in its beginning.
     pub fn of_replies(input: impl BufRead + Send + 'a, how: &How) -> Result<Self, NoMessage> {
         let (start, rest) = Self::begin(input);
-        let mapping = how.mapping.clone().map(Mapping::of_any_envelope);
-        let mapped = How {
+        let pointed = How {
             from: None,
-            mapping,
+            pointers: how.pointers.clone(),
         };
         let plain = How::default();
         let fault = match (
             first_message(&start, &plain),
-            first_message(&start, &mapped),
+            first_message(&start, &pointed),
         ) {
             (Ok(true), _) => return Ok(Self::begun(start, rest, &plain)),
-            (_, Ok(_)) => return Ok(Self::begun(start, rest, &mapped)),
+            (_, Ok(_)) => return Ok(Self::begun(start, rest, &pointed)),
             // Among the lines of a log there may be others.
-            _ if mapped.mapping.is_none() && !is_by_value(detect::envelope(&start)) => {
+            _ if pointed.pointers.is_none() && !is_by_value(detect::envelope(&start)) => {
                 return Ok(Self::begun(start, rest, &plain));
             }
-            (plain, Err(mapped)) => mapped.or(plain.err().flatten()),
+            (plain, Err(pointed)) => pointed.or(plain.err().flatten()),
         };
         let fault = fault.as_ref().map(|(line, why)| (*line, &**why));
         Err(NoMessage::of(&start, fault))
@@ -354,7 +353,7 @@ impl<'a> Opened<'a> {
             content,
             by_two_clocks,
             said: how.from,
-            is_mapped: how.mapping.is_some(),
+            has_pointers: how.pointers.is_some(),
         }
     }
 
@@ -373,7 +372,7 @@ impl<'a> Opened<'a> {
 
     /// The same, where a message is there that way.
     pub(crate) fn holds_one_otherwise(&self) -> Option<NoMessage> {
-        let looks = self.looks_otherwise().filter(|_| !self.is_mapped)?;
+        let looks = self.looks_otherwise().filter(|_| !self.has_pointers)?;
         let holds_one = first_message(&self.start, &How::default()) == Ok(true);
         holds_one.then(|| NoMessage::that(&looks))
     }
@@ -385,14 +384,14 @@ impl<'a> Opened<'a> {
             start,
             content,
             said,
-            is_mapped,
+            has_pointers,
             ..
         } = self;
         let joined = Joined::new(content.boxed(), replies.content.boxed());
         Self {
             start,
             said,
-            is_mapped,
+            has_pointers,
             content: Content::Other(by_time(joined)),
             by_two_clocks: true,
         }
@@ -451,13 +450,7 @@ impl io::Read for Failing {
 
 /// The envelope of a file that begins like this, and what cuts it into values.
 fn envelope_and_framing(start: &[u8], how: &How) -> (Envelope, Envelope) {
-    let given = how.mapping.as_ref();
-    let said = how.from.or_else(|| given.and_then(Mapping::from));
-    let records = given.map(Mapping::records).unwrap_or_default();
-    let mut envelope = said.unwrap_or_else(|| detect::envelope(start));
-    if envelope == Envelope::Jsonl && !records.is_empty() {
-        envelope = Envelope::Json;
-    }
+    let envelope = how.from.unwrap_or_else(|| detect::envelope(start));
     let is_mapped = [Envelope::CloudEvents, Envelope::Docker].contains(&envelope);
     let framing = if is_mapped {
         detect::framing(start)
@@ -539,12 +532,11 @@ pub fn is_by_line(start: &[u8], how: &How) -> Result<(), &'static str> {
 }
 
 fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
-    let given = how.mapping.as_ref();
+    let given = how.pointers.as_ref();
     let (envelope, framing) = envelope_and_framing(start, how);
-    let records = given.map(Mapping::records).unwrap_or_default();
     let frames: Boxed<'a> = match framing {
         Envelope::Sse => Box::new(Sse::new(input)),
-        Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE).told()),
+        Envelope::Json => Box::new(Values::new(input, Vec::new(), LONGEST_LINE)),
         Envelope::Har => by_time(Har::new(input)),
         Envelope::Cri => Box::new(Words::new(Logs::new(input))),
         Envelope::Jsonl | Envelope::Docker | Envelope::CloudEvents => {
@@ -555,23 +547,17 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
             Box::new(lines)
         }
     };
-    let shipped = match envelope {
-        Envelope::Docker => Some(Mapping::docker()),
+    let own = match envelope {
+        Envelope::Docker => Some(Pointers::docker()),
         // An array or a capture may hold them, too.
-        Envelope::Json | Envelope::Sse | Envelope::CloudEvents => detect::mapping(start, envelope),
+        Envelope::Json | Envelope::Sse | Envelope::CloudEvents => detect::pointers(start, envelope),
         Envelope::Jsonl | Envelope::Har | Envelope::Cri => None,
     };
-    // What an envelope holds may be rows: the mapping of a table says nothing of it.
-    let is_around = |it: &&Mapping| it.has_rows_within(detect::first(start));
-    let mapping = match given.filter(is_around) {
-        Some(_) => shipped.or_else(|| given.cloned()),
-        None => given.cloned().or(shipped),
-    };
-    Content::Other(match mapping {
-        Some(mapping) if envelope == Envelope::Docker => {
-            Box::new(Words::new(Mapped::new(frames, mapping)))
+    Content::Other(match given.cloned().or(own) {
+        Some(pointers) if envelope == Envelope::Docker => {
+            Box::new(Words::new(Pointed::new(frames, pointers)))
         }
-        Some(mapping) => Box::new(Mapped::new(frames, mapping)),
+        Some(pointers) => Box::new(Pointed::new(frames, pointers)),
         None => frames,
     })
 }

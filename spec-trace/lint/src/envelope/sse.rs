@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use super::mapping::is_json;
+use super::pointers::is_json;
 use super::values::compact;
 use super::{Frames, Message, copy_line};
 use crate::lines::{LONGEST_LINE, Line, Lines};

@@ -10,8 +10,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::strings::{End, end_of_string};
-use super::{Frames, Message, Pointer};
-use crate::report::NotJudged;
+use super::{Frames, Message};
 
 /// The deepest that brackets are followed; the judge reads far less deep.
 const DEEPEST: usize = 1 << 16;
@@ -130,83 +129,13 @@ impl<R: BufRead> Placed<R> {
     }
 }
 
-/// So many names of members are told, and so many characters of each.
-const TOLD: usize = 8;
-const LONGEST_TOLD: usize = 64;
-
-/// The way to the array whose items are meant, and how far it led.
-#[derive(Debug, Default)]
-struct Way {
-    /// Names, and numbers of items; empty where the outermost values are meant.
-    path: Vec<String>,
-    /// Whether it is to be told where it leads nowhere.
-    is_told: bool,
-    /// How many documents have begun, and on which line the last of them.
-    documents: (u64, u64),
-    /// Whether it led to an array in the last of them, and in any.
-    is_found: [bool; 2],
-    /// In how many of those that are over it did not, and on which line the first of them begins.
-    without: (u64, u64),
-    /// How many steps led somewhere at most, and what stands there.
-    steps: usize,
-    there: &'static str,
-    /// The names of its first members.
-    members: Vec<String>,
-}
-
-impl Way {
-    /// Takes note of what stands behind the first steps, unless as many led somewhere before.
-    fn reach(&mut self, steps: usize, byte: u8) {
-        if steps > self.steps || self.there.is_empty() {
-            self.steps = steps;
-            self.members.clear();
-            self.there = match byte {
-                b'{' => "an object",
-                b'[' => "an array",
-                b'"' => "a string",
-                _ => "a plain value",
-            };
-        }
-    }
-
-    /// Takes note of a member of what stands behind the first steps.
-    fn meet(&mut self, steps: usize, name: &str) {
-        let has_room = self.is_told && self.members.len() < TOLD;
-        if steps == self.steps && has_room && !self.members.iter().any(|it| it == name) {
-            self.members.push(name.chars().take(LONGEST_TOLD).collect());
-        }
-    }
-
-    /// What to say of it where it never led to an array.
-    fn nowhere(&self) -> Option<String> {
-        if !self.is_told || self.is_found[1] || self.there.is_empty() {
-            return None;
-        }
-        let text = |steps: &[String]| Pointer::written(steps);
-        let there = self.there;
-        let place = match self.steps {
-            0 => "the document is".to_owned(),
-            steps => format!("at {:?} is", text(&self.path[..steps])),
-        };
-        let names: Vec<_> = self.members.iter().map(|it| format!("{it:?}")).collect();
-        let has = match there {
-            "an array" => ", whose items are 0, 1 and so on".to_owned(),
-            "an object" if !names.is_empty() => format!(" with {}", names.join(", ")),
-            _ => String::new(),
-        };
-        Some(format!(
-            "the pointer {:?} of `records` leads to no array: {place} {there}{has}",
-            text(&self.path)
-        ))
-    }
-}
-
 /// Reads values one by one.
 pub struct Values<R> {
     input: Placed<R>,
-    way: Way,
-    /// The brackets that were entered on the way, each with the number of its items so far.
-    entered: Vec<(u8, usize)>,
+    /// The names of the members on the way to the array whose items are meant; empty where the outermost values are meant.
+    path: Vec<String>,
+    /// The brackets that were entered on the way.
+    entered: Vec<u8>,
     /// The longest value that is held.
     longest: usize,
     scan: Scan,
@@ -223,10 +152,7 @@ impl<R: BufRead> Values<R> {
         };
         Self {
             input,
-            way: Way {
-                path,
-                ..Way::default()
-            },
+            path,
             entered: Vec::new(),
             longest,
             scan: Scan::default(),
@@ -248,16 +174,9 @@ impl<R: BufRead> Values<R> {
         }
     }
 
-    /// The same; that the path leads to no array is an error.
-    #[must_use]
-    pub fn told(mut self) -> Self {
-        self.way.is_told = !self.way.path.is_empty();
-        self
-    }
-
     /// Whether the items of the array that is meant are reached.
     fn is_there(&self) -> bool {
-        self.way.path.is_empty() || self.entered.len() > self.way.path.len()
+        self.path.is_empty() || self.entered.len() > self.path.len()
     }
 
     /// Goes on to the next value that is meant; false at the end.
@@ -270,26 +189,17 @@ impl<R: BufRead> Values<R> {
                         "the input ends before its JSON does",
                     ));
                 }
-                let nowhere = self.way.nowhere().map(io::Error::other);
-                return nowhere.map_or(Ok(false), Err);
+                return Ok(false);
             };
             match (byte, self.is_there()) {
                 (b']' | b'}', _) if !self.entered.is_empty() => {
                     self.entered.pop();
                     self.input.take(1)?;
-                    if self.entered.is_empty() && !self.way.is_found[0] {
-                        let (_, line) = self.way.documents;
-                        let (count, first) = self.way.without;
-                        self.way.without = (count + 1, if count == 0 { line } else { first });
-                    }
                 }
                 (b'[', true) if self.entered.is_empty() => self.enter(byte)?,
                 (_, true) => return Ok(true),
                 (_, false) if self.entered.is_empty() => {
-                    self.way.reach(0, byte);
                     if matches!(byte, b'{' | b'[') {
-                        self.way.documents = (self.way.documents.0 + 1, self.input.line);
-                        self.way.is_found[0] = false;
                         self.enter(byte)?;
                     } else {
                         self.read(&mut Message::default(), 0)?;
@@ -300,47 +210,32 @@ impl<R: BufRead> Values<R> {
         }
     }
 
-    /// Goes over a member or an item on the way to the array that is meant, or into it.
+    /// Goes over a member on the way to the array that is meant, or into it.
     fn step(&mut self, byte: u8) -> io::Result<()> {
         let mut skipped = Message::default();
-        let steps = self.entered.len();
-        let name = match self.entered.last_mut() {
-            Some((b'{', _)) if byte != b'"' => return self.read(&mut skipped, 0),
-            Some((b'[', items)) => {
-                *items += 1;
-                Some((*items - 1).to_string())
-            }
-            Some(_) | None => {
-                self.read(&mut skipped, usize::MAX)?;
-                while self.between()? == Some(b':') {
-                    self.input.take(1)?;
-                }
-                serde_json::from_slice(&skipped.bytes).ok()
-            }
-        };
+        if self.entered.last() != Some(&b'{') || byte != b'"' {
+            return self.read(&mut skipped, 0);
+        }
+        self.read(&mut skipped, usize::MAX)?;
+        while self.between()? == Some(b':') {
+            self.input.take(1)?;
+        }
+        let name: Option<String> = serde_json::from_slice(&skipped.bytes).ok();
         let Some(byte) = self.input.peek()? else {
             return Ok(());
         };
-        if let Some(name) = &name {
-            self.way.meet(steps - 1, name);
-        }
-        let is_last = steps == self.way.path.len();
-        let is_meant = name.as_ref() == self.way.path.get(steps - 1);
-        if is_meant {
-            self.way.reach(steps, byte);
-        }
-        match byte {
-            b'[' if is_meant && is_last => {
-                self.way.is_found = [true; 2];
-                self.enter(byte)
-            }
-            b'{' | b'[' if is_meant && !is_last => self.enter(byte),
-            _ => self.read(&mut skipped, 0),
+        let steps = self.entered.len();
+        let is_meant = name.as_ref() == self.path.get(steps - 1);
+        let goes_on = if steps == self.path.len() { b'[' } else { b'{' };
+        if is_meant && byte == goes_on {
+            self.enter(byte)
+        } else {
+            self.read(&mut skipped, 0)
         }
     }
 
     fn enter(&mut self, bracket: u8) -> io::Result<()> {
-        self.entered.push((bracket, 0));
+        self.entered.push(bracket);
         self.input.take(1)
     }
 
@@ -421,20 +316,6 @@ impl<R: BufRead> Frames for Values<R> {
 
     fn bytes(&self) -> u64 {
         self.input.taken
-    }
-
-    fn not_judged(&self) -> Vec<NotJudged> {
-        let (count, line) = self.way.without;
-        let is_told = self.way.is_told && self.way.is_found[1] && count > 0;
-        let reason = format!(
-            "the pointer {:?} of `records` leads to no array in {count} of {} documents, first in that on line {line}",
-            Pointer::written(&self.way.path),
-            self.way.documents.0
-        );
-        let reason = is_told.then_some(reason).into_iter();
-        reason
-            .map(|it| NotJudged::partly("AAEP-EV-1", it))
-            .collect()
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
+use countersign_lint::envelope::{Envelope, How, Opened, Pointers};
 use countersign_lint::lines::Line;
 use countersign_lint::report::{LintReport, Verdict};
 use countersign_lint::selection::Selection;
@@ -241,7 +241,7 @@ fn what_is_said_of_a_stream_is_said_of_it_in_every_envelope() {
             let put = (way.put)(&lines);
             let how = How {
                 from: Some(way.envelope),
-                mapping: None,
+                pointers: None,
             };
             let found = judged_as(put.as_bytes(), &how).expect("it holds messages");
             assert_eq!(
@@ -326,7 +326,7 @@ fn bytes_that_are_changed_anywhere_are_judged_without_a_panic() {
                 put[at] = byte;
                 let how = How {
                     from: Some(way.envelope),
-                    mapping: None,
+                    pointers: None,
                 };
                 let _ = judged_as(&put, &how);
                 if at < 64 {
@@ -1020,23 +1020,27 @@ fn what_either_of_two_files_leaves_open_is_told() {
     }
 }
 
-fn mapping(text: &str) -> How {
+/// Where the message stands, its time, its direction and its status.
+fn pointers(pointers: [Option<&str>; 4]) -> How {
     How {
         from: None,
-        mapping: Some(Mapping::parse(text).expect("a mapping")),
+        pointers: Some(Pointers::parse(pointers).expect("pointers")),
     }
 }
 
+/// Where the message stands.
+fn message(pointer: &str) -> How {
+    pointers([Some(pointer), None, None, None])
+}
+
 #[test]
-fn a_mapping_leads_to_the_message_its_time_direction_and_status() {
+fn pointers_lead_to_the_message_its_time_direction_and_status() {
     let text = invalid(UNASKED);
-    let how = mapping(
-        "message = '/a~1b/0'\ntime = '/t'\ndirection = '/d'\nstatus = '/s'\n[directions]\nup = 'in'\ndown = 'out'\n",
-    );
+    let how = pointers([Some("/a~1b/0"), Some("/t"), Some("/d"), Some("/s")]);
     let values = text.lines().map(|line| {
         let message: Value = serde_json::from_str(line).expect("JSON");
         let is_reply = line.contains(".reply\"");
-        let direction = if is_reply { "up" } else { "down" };
+        let direction = if is_reply { "inbound" } else { "out" };
         let time = message["timestamp"].clone();
         // JSON within a string within JSON.
         let inner = json!([message]).to_string();
@@ -1061,91 +1065,16 @@ fn a_mapping_leads_to_the_message_its_time_direction_and_status() {
         "{:?}",
         found.violations[0]
     );
-    let never =
-        judged_as(put.as_bytes(), &mapping("message = '/nowhere'")).expect_err("no message");
+    let never = judged_as(put.as_bytes(), &message("/nowhere")).expect_err("no message");
     assert!(never.contains("\"/nowhere\""), "{never}");
 }
 
-#[test]
-fn the_values_of_an_array_within_a_document_are_meant_by_records() {
-    let text = invalid(UNASKED);
-    let lines: Vec<&str> = text.lines().collect();
-    let put = format!(
-        r#"{{"a":{{"b":[1]}},"x":{{"b":"]","c":[{}]}},"z":[[]]}}"#,
-        lines.join(",")
-    );
-    let found = judged_as(put.as_bytes(), &mapping("records = '/x/c'")).expect("it holds messages");
-    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
-    assert_eq!(said(&found), said(&plain), "{:?}", found.violations);
-}
-
-/// A way through arrays leads there, too, and into each document there is; one without such an array is told.
-#[test]
-fn records_may_stand_behind_items_and_in_several_documents() {
-    let text = invalid(UNASKED);
-    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
-    let lines: Vec<&str> = text.lines().collect();
-    let all = lines.join(",");
-    let (some, rest) = lines.split_at(2);
-    let (some, rest) = (some.join(","), rest.join(","));
-    for (put, pointer) in [
-        (
-            format!(r#"[{{"type":"header"}},[7],{{"data":[{all}]}}]"#),
-            "/2/data",
-        ),
-        (format!("[[{all}],[1]]"), "/0"),
-        (format!(r#"{{"a":[0,{{"b":[{all}]}}]}}"#), "/a/1/b"),
-        (format!("{{\"a\":[{some}]}}\n{{\"a\":[{rest}]}}\n"), "/a"),
-    ] {
-        let how = mapping(&format!("records = '{pointer}'"));
-        let found = judged_as(put.as_bytes(), &how).expect("it holds messages");
-        assert_eq!(
-            said(&found),
-            said(&plain),
-            "{pointer}: {:?}",
-            found.violations
-        );
-        assert_eq!(found.not_judged.len(), plain.not_judged.len());
-    }
-    let put = format!("{{\"a\":[{some}]}}\n{{\"b\":1}}\n{{\"a\":[{rest}]}}\n");
-    let found = judged_as(put.as_bytes(), &mapping("records = '/a'")).expect("it holds messages");
-    assert_eq!(said(&found), said(&plain));
-    let mut reasons = found.not_judged.iter().map(|it| &it.reason);
-    let why = "leads to no array in 1 of 3 documents, first in that on line 2";
-    assert!(reasons.any(|it| it.contains(why)), "{:?}", found.not_judged);
-}
-
-/// A pointer that leads to no array is named, and what stands where it ends.
-#[test]
-fn records_that_lead_nowhere_are_told_with_what_is_there() {
-    let put = r#"{"a":{"b":[{"x":1}],"c~/":{"d":1}},"e":[[1],"f"]}"#;
-    for (pointer, what) in [
-        (
-            "/x",
-            r#""/x" of `records` leads to no array: the document is an object with "a", "e""#,
-        ),
-        ("/a/x", r#"at "/a" is an object with "b", "c~/""#),
-        ("/a/c~0~1/x", r#"at "/a/c~0~1" is an object with "d""#),
-        ("/a", r#"at "/a" is an object"#),
-        (
-            "/a/b/x",
-            r#"at "/a/b" is an array, whose items are 0, 1 and so on"#,
-        ),
-        ("/e/1", r#"at "/e/1" is a string"#),
-        ("/a/c~0~1/d", r#"at "/a/c~0~1/d" is a plain value"#),
-    ] {
-        let how = mapping(&format!("records = '{pointer}'"));
-        let why = judged_as(put.as_bytes(), &how).expect_err(pointer);
-        assert!(why.contains(what), "{why}");
-    }
-}
-
-/// A time that rows may have is taken; one without an offset, or that is none, is named once and left out, and nobody is accused of it.
+/// A time in a form of ISO 8601 is taken; one without an offset, or that is none, is named once and left out, and nobody is accused of it.
 #[test]
 fn a_time_that_cannot_be_taken_is_left_out_and_named() {
     let text = invalid(UNASKED);
     let plain = lint(text.as_bytes(), "a").expect("memory can be read");
-    let how = mapping("message = '/m'\ntime = '/t'");
+    let how = pointers([Some("/m"), Some("/t"), None, None]);
     for (time, why) in [
         (json!("2026-05-24 14:22:20.339"), Some("has no offset")),
         (json!("2026-05-24T14:22:20"), Some("has no offset")),
@@ -1182,7 +1111,7 @@ fn a_time_that_cannot_be_taken_is_left_out_and_named() {
 #[test]
 fn a_time_in_another_form_is_the_same_time() {
     let put = |time: &str| format!("{{\"t\":{time},\"m\":{{\"type\":\"aaep:agent.x\"}}}}\n");
-    let how = mapping("message = '/m'\ntime = '/t'");
+    let how = pointers([Some("/m"), Some("/t"), None, None]);
     for time in [
         "\"2026-05-24 16:22:20.250+02\"",
         "\"2026-05-24T14:22:20.25Z\"",
@@ -1201,9 +1130,9 @@ fn a_time_in_another_form_is_the_same_time() {
     }
 }
 
-/// The mapping of a stream holds of the file of its replies where no message stands in that as it is; a file in which none is is refused.
+/// The pointers of a stream hold of the file of its replies where no message stands in that as it is; a file in which none is is refused.
 #[test]
-fn the_replies_of_another_file_are_read_as_they_stand_or_by_the_mapping() {
+fn the_replies_of_another_file_are_read_as_they_stand_or_by_the_pointers() {
     let text = invalid("AAEP-6.3.4-4_reply-decided-at-the-deadline.jsonl");
     let (replies, events): (Vec<_>, Vec<_>) =
         text.lines().partition(|line| line.contains(".reply\""));
@@ -1214,7 +1143,10 @@ fn the_replies_of_another_file_are_read_as_they_stand_or_by_the_mapping() {
     };
     let plain = joined(&events.join("\n"), &replies.join("\n"));
     assert_eq!(plain.violations.len(), 1);
-    let how = mapping("from = 'jsonl'\nmessage = '/m'");
+    let how = How {
+        from: Some(Envelope::Jsonl),
+        ..message("/m")
+    };
     let events = mapped(&events);
     let read = |replies: &str| {
         let opened = Opened::new(events.as_bytes(), &how);
@@ -1239,7 +1171,7 @@ fn the_replies_of_another_file_are_read_as_they_stand_or_by_the_mapping() {
         let found = read(&put).expect("it holds messages");
         assert_eq!(said(&found), said(&plain), "{put}");
     }
-    // Of a value that goes on where no more of the file is looked at, the mapping is tried.
+    // Of a value that goes on where no more of the file is looked at, the pointers are tried.
     let long = mapped(&replies).replacen('{', &format!("{{\"x\":\"{}\",", "a".repeat(20_000)), 1);
     assert_eq!(said(&read(&long).expect("it holds messages")), said(&plain));
     // Nothing was sent.
@@ -1253,22 +1185,17 @@ fn the_replies_of_another_file_are_read_as_they_stand_or_by_the_mapping() {
 #[test]
 fn a_direction_that_is_none_is_named_where_it_hides_every_message() {
     let line = r#"{"way":"response","payload":{"type":"aaep:agent.session.started"}}"#;
-    let how = mapping("message = '/payload'\ndirection = '/way'");
+    let how = pointers([Some("/payload"), None, Some("/way"), None]);
     let why = judged_as(line.as_bytes(), &how).expect_err("no message is read");
     assert!(why.contains("\"response\" is no direction"), "{why}");
     assert!(!why.contains("say --message /payload"), "{why}");
 }
 
 #[test]
-fn a_mapping_that_is_none_is_refused() {
-    for wrong in [
-        "message = 'a'",
-        "message = '/~2'",
-        "massage = '/a'",
-        "from = 'xml'",
-        "[",
-    ] {
-        assert!(Mapping::parse(wrong).is_err(), "{wrong}");
+fn what_is_no_pointer_is_refused() {
+    for wrong in ["a", "/~2", "/a~"] {
+        let parsed = Pointers::parse([None, Some(wrong), None, None]);
+        assert!(parsed.is_err(), "{wrong}");
     }
 }
 
@@ -1324,14 +1251,6 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
             "--protocol mcp-aql or pending-action",
         ),
         (
-            "[{\"id\":7,\"status\":\"executed\",\"decided_at\":null}]",
-            "rows of a table of pending actions: say --protocol pending-action and --mapping FILE, with a table [row]",
-        ),
-        (
-            "{\"rows\":[{\"actionId\":\"a\",\"state\":\"open\",\"expiresAt\":1}]}",
-            "rows of a table of pending actions",
-        ),
-        (
             "{\"id\":7,\"status\":\"ok\",\"text\":\"a\"}",
             "JSON of another kind",
         ),
@@ -1346,7 +1265,7 @@ fn a_file_without_messages_is_told_and_what_it_looks_like() {
     ] {
         let why = judged_as(text.as_bytes(), &How::default()).expect_err(text);
         assert!(why.contains(what), "{text}: {why}");
-        let is_advised = ["--message", "--protocol", "rows"]
+        let is_advised = ["--message", "--protocol"]
             .iter()
             .any(|it| what.contains(it));
         assert_eq!(why.contains("Say --from"), !is_advised, "{why}");
@@ -1389,12 +1308,12 @@ fn a_file_with_messages_elsewhere_is_told_and_what_to_do() {
         ),
         (
             json!({ "events": [{ "a": [1], "message": event }] }).to_string(),
-            r#"a message at /events/0/message: say --mapping with a file that holds `records = "/events"` and `message = "/message"`"#,
+            "a message at /events/0/message: take them out first, as with `jq -c '.. | strings | fromjson? | objects' FILE",
         ),
         // Of a value that is longer than what tells the envelope, the beginning tells it.
         (
             json!({ "page": 1, "events": many }).to_string(),
-            r#"`records = "/events"` and `message = "/message"`"#,
+            "a message at /events/0/message: take them out first",
         ),
         (
             json!({ "streams": [{ "values": [["1", event]] }] }).to_string(),
@@ -1402,7 +1321,7 @@ fn a_file_with_messages_elsewhere_is_told_and_what_to_do() {
         ),
         (
             json!({ "logs": [{ "body": { "type": "aaep:agent.x" } }], "type": "a" }).to_string(),
-            r#"`records = "/logs"` and `message = "/body"`"#,
+            "a message at /logs/0/body: take them out first, as with `jq -c '.. | objects | select(.type)' FILE",
         ),
         // A log may say which way its messages went, too.
         (
@@ -1496,7 +1415,7 @@ fn what_a_file_is_is_told_where_something_else_was_said() {
         for (_, said) in Envelope::ALL {
             let how = How {
                 from: Some(said),
-                mapping: None,
+                pointers: None,
             };
             let Err(why) = judged_as(file.as_bytes(), &how) else {
                 continue;
@@ -1514,7 +1433,7 @@ fn what_a_file_is_is_told_where_something_else_was_said() {
     // What is nothing else is not taken for lines.
     let har = How {
         from: Some(Envelope::Har),
-        mapping: None,
+        pointers: None,
     };
     let nothing = judged_as(b"2026-05-24 INFO started\n", &har).expect("a report");
     assert!(
@@ -1598,19 +1517,19 @@ fn a_cut_is_told_with_its_place_and_accuses_of_nothing_else() {
         let line = |line: &&str| format!("{{\"ts\":1,\"payload\":{}}}\n", Value::from(*line));
         lines.iter().map(line).collect::<String>()
     };
-    let mapping = Mapping::parse("message = \"/payload\"").expect("a mapping");
+    let pointers = Pointers::parse([Some("/payload"), None, None, None]).expect("a pointer");
     let ways = WAYS
         .iter()
         .map(|way| (way.name, Box::new(way.put) as Put<'_>, None));
     let ours = |lines: &[&str]| lines.join("\n") + "\n";
     let more: [(_, Put<'_>, _); 2] = [
         ("ours", Box::new(ours), None),
-        ("a mapping", Box::new(mapped), Some(mapping)),
+        ("a pointer", Box::new(mapped), Some(pointers)),
     ];
-    for (name, put, mapping) in ways.chain(more) {
+    for (name, put, pointers) in ways.chain(more) {
         let how = How {
             from: None,
-            mapping,
+            pointers,
         };
         let whole = put(&lines);
         // Where each message is there.
@@ -1688,7 +1607,7 @@ fn files_that_are_mixed_up_are_told_as_such() {
         }
         let how = How {
             from: Some(way.envelope),
-            mapping: None,
+            pointers: None,
         };
         let Ok(report) = judged_as(mixed.as_bytes(), &how) else {
             continue;
@@ -1714,7 +1633,7 @@ fn files_that_are_mixed_up_are_told_as_such() {
     for way in WAYS.iter().filter(|way| way.name != "har") {
         let how = How {
             from: Some(way.envelope),
-            mapping: None,
+            pointers: None,
         };
         if let Ok(report) = judged_as(all.as_bytes(), &how) {
             let is_told = report.damage.is_some() || !report.violations.is_empty();
@@ -1727,10 +1646,10 @@ fn files_that_are_mixed_up_are_told_as_such() {
     }
 }
 
-/// A mapping that leads nowhere is named; where it leads somewhere at times, each value without a message is a finding on its line, and
+/// A pointer that leads nowhere is named; where it leads somewhere at times, each value without a message is a finding on its line, and
 /// what may have stood there follows from it, if the value speaks of messages.
 #[test]
-fn a_mapping_that_leads_nowhere_is_named_and_nothing_is_lost() {
+fn a_pointer_that_leads_nowhere_is_named_and_nothing_is_lost() {
     for (other, may_hold_one) in [
         ("{\"n\":{\"type\":\"aaep:agent.x\"}}", true),
         ("{\"n\":1}", false),
@@ -1745,13 +1664,9 @@ fn leads_nowhere_beside(other: &str, may_hold_one: bool) {
         .lines()
         .map(|line| ["{\"m\":", line, "}\n", other, "\n"].concat());
     let put: String = pairs.collect();
-    let how = |pointer: &str| How {
-        from: None,
-        mapping: Some(Mapping::parse(&format!("message = \"{pointer}\"")).expect("a mapping")),
-    };
-    let why = judged_as(put.as_bytes(), &how("/x/y")).expect_err("it leads nowhere");
+    let why = judged_as(put.as_bytes(), &message("/x/y")).expect_err("it leads nowhere");
     assert!(why.contains("the pointer \"/x/y\" leads nowhere"), "{why}");
-    let report = judged_as(put.as_bytes(), &how("/m")).expect("it leads to messages");
+    let report = judged_as(put.as_bytes(), &message("/m")).expect("it leads to messages");
     let (foreign, rest): (Vec<_>, Vec<_>) = report
         .violations
         .iter()

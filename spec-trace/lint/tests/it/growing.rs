@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::vec::IntoIter;
 
-use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
+use countersign_lint::envelope::{Envelope, How, Opened, Pointers};
 use countersign_lint::finding::Finding;
 use countersign_lint::growing::{Followed, Growing};
 use countersign_lint::report::{LintReport, Verdict};
@@ -18,6 +18,7 @@ use countersign_lint::stream::{Linter, Settings};
 use countersign_lint::{judge, judge_line, judge_opened};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Value, json};
 
 /// All recorded streams, with one that is torn, one without replies and one with lines that are none.
@@ -96,6 +97,13 @@ fn are_listed(found: &[Finding], whole: &LintReport) -> Result<(), TestCaseError
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/tests/growing.txt",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
     #[test]
     fn what_is_told_is_final_and_the_end_is_that_of_the_whole_however_it_is_cut(
         stream in select(streams()),
@@ -131,7 +139,7 @@ const BY_LINE: [Envelope; 5] = [
     Envelope::Jsonl,
 ];
 
-/// One message as such a file holds it; of our own format what a mapping leads to.
+/// One message as such a file holds it; of our own format what a pointer leads to.
 fn in_envelope(line: &str, envelope: Envelope) -> String {
     match envelope {
         Envelope::Sse => format!("event: message\nid: 7\ndata: {line}\n\n"),
@@ -158,10 +166,10 @@ fn in_envelope(line: &str, envelope: Envelope) -> String {
 }
 
 fn how(envelope: Envelope) -> How {
-    let mapping = Mapping::parse("message = \"/m\"").expect("a mapping");
+    let pointers = Pointers::parse([Some("/m"), None, None, None]).expect("a pointer");
     How {
         from: Some(envelope),
-        mapping: (envelope == Envelope::Jsonl).then_some(mapping),
+        pointers: (envelope == Envelope::Jsonl).then_some(pointers),
     }
 }
 
@@ -201,6 +209,13 @@ fn followed(
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/tests/growing.txt",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
     /// The same in other envelopes, wherever they are cut and wherever they end.
     #[test]
     fn what_is_followed_in_an_envelope_ends_as_the_whole_however_it_comes(

@@ -17,6 +17,7 @@ use countersign_lint::rules;
 use countersign_lint::rules::Weight::{Violation, Warning};
 use countersign_lint::stream::{Linter, Settings};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Value, json};
 
 pub mod conforming;
@@ -607,6 +608,13 @@ fn a_judge_tells_the_standing_of_each_question() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/tests/lint.txt",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
     /// Whatever the monitors keep, it never accuses a producer that did nothing wrong.
     #[test]
     fn a_conforming_stream_conforms(stream in conforming::streams()) {

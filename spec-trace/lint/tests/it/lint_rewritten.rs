@@ -13,6 +13,7 @@ use countersign_lint::lint;
 use countersign_lint::report::{LintReport, Verdict};
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
+use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Value, json};
 
 use crate::lint::conforming;
@@ -303,6 +304,13 @@ fn a_fault_is_found_between_the_sessions_of_others() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/tests/lint_rewritten.txt",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
     /// The same for what a generator comes up with, in several ways at once.
     #[test]
     fn a_conforming_stream_conforms_however_it_is_written_down(

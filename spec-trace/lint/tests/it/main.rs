@@ -10,5 +10,4 @@ mod lint_rewritten;
 mod producer;
 #[path = "../../../clauses/tests/recording/mod.rs"]
 mod recording;
-mod rows;
 mod transcripts;

@@ -16,7 +16,7 @@ use countersign_lint::rules::Rule;
 use countersign_lint::rules::Weight::{self, Violation, Warning};
 use countersign_lint::selection::Selection;
 use countersign_lint::transcript::{NoTranscript, judge_transcript};
-use countersign_lint::{mcp_aql, pending_action, rows};
+use countersign_lint::{mcp_aql, pending_action};
 use serde_json::json;
 
 use crate::recording;
@@ -982,8 +982,7 @@ fn the_document_says_what_each_form_judges() {
     };
     let pending = lines("pending-action").map(|clause| {
         let transcript = judged(clause, &pending_action::rules::ALL);
-        let row = judged(clause, &rows::rules::ALL);
-        format!("| {clause} | {transcript} | {row} |\n")
+        format!("| {clause} | {transcript} |\n")
     });
     let tokens = lines("mcp-aql").map(|clause| {
         let transcript = judged(clause, &mcp_aql::rules::ALL);

@@ -48,13 +48,12 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     };
     let is_stream = args.protocol.is_none_or(|it| it == Protocol::Aaep);
     let how = args.format.how()?;
-    let has_rows = how.mapping.as_ref().is_some_and(|it| it.row().is_some());
     if format != FindingsFormat::Text {
         return Err(miette::miette!(
             "--follow prints text alone; without it, --format tells of a stream that is whole"
         ));
     }
-    if !is_stream || has_rows {
+    if !is_stream {
         return Err(miette::miette!(
             "--follow prints text about a stream of AAEP"
         ));
@@ -99,7 +98,7 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     if let Err(what) = by_line(&start, &how, args.redact) {
         return Err(miette::miette!(
             "{name}: --follow reads a stream line by line (JSON Lines, server-sent events, container logs, CloudEvents on lines, \
-             or a mapping over lines), and this is {what}; without --follow it is read when it is whole{}",
+             or pointers into lines), and this is {what}; without --follow it is read when it is whole{}",
             if is_text_so_far(&start, &how) {
                 ", and with --from jsonl as JSON Lines"
             } else {
@@ -113,7 +112,7 @@ pub fn follow(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         terminal: Terminal::of_stdout(),
         told: Vec::new(),
     };
-    let is_ours = how.mapping.is_none()
+    let is_ours = how.pointers.is_none()
         && how.from.unwrap_or_else(|| envelope::told(&start)) == Envelope::Jsonl;
     let mut report = if is_ours {
         teller.ours(&start, reader).wrap_err_with(cannot)?
@@ -155,7 +154,7 @@ fn is_text_so_far(start: &[u8], how: &How) -> bool {
 
 /// Whether it is told to be JSON Lines for want of another envelope, and no line of it may be an object.
 fn is_without_objects(start: &[u8], how: &How) -> bool {
-    let is_said = how.from.is_some() || how.mapping.is_some();
+    let is_said = how.from.is_some() || how.pointers.is_some();
     !is_said && !may_hold_objects(start) && envelope::told(start) == Envelope::Jsonl
 }
 

@@ -4,6 +4,7 @@ use countersign_lint::judge_line;
 use countersign_lint::stream::Linter;
 use proptest::prelude::*;
 use proptest::sample::Index;
+use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Value, json};
 
 use super::several::{Stream, early, is_open};
@@ -329,6 +330,13 @@ fn what_is_remembered_of_a_session_that_is_over_counts_from_its_end() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/tests/lint_numbers.txt",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
     /// AAEP-EV-4: wherever numbers are wrong in a stream without other fault, that is all it is accused of, also where other events are
     /// not in the record.
     #[test]

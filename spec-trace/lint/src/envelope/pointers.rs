@@ -1,32 +1,23 @@
 //! Where in a value of another format the message stands, and what else is known of it: by JSON pointers (RFC 6901).
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
-use serde::Deserialize;
-
 use super::logs::take_begun;
 use super::values::part;
-use super::{Envelope, Frames, Message, strings};
+use super::{Frames, Message, strings};
 use crate::lines::LONGEST_LINE;
 use crate::report::NotJudged;
-use crate::rows::{Cell, Columns, Moment};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, Written};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 /// The types of replies.
 const REPLIES: [&str; 2] = ["confirmation.reply", "clarification.reply"];
 
-/// A mapping, as its file says it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Mapping {
-    /// The envelope that the values come in; told by the content where it is absent.
-    from: Option<String>,
-    /// The array that holds the values, in each of the documents; no string is gone into.
-    records: Option<Pointer>,
+/// Where in each value the message stands, and what else is known of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pointers {
     /// The message.
     message: Pointer,
     /// The time of its receipt.
@@ -35,75 +26,43 @@ pub struct Mapping {
     direction: Option<Pointer>,
     /// The status that the producer's transport answered.
     status: Option<Pointer>,
-    /// What the words at `direction` mean.
-    directions: BTreeMap<String, Direction>,
-    /// The columns, where the values are rows of a table of pending actions.
-    row: Option<Columns>,
     /// Whether a message that does not end with a line feed goes on in the next value.
-    #[serde(skip)]
     has_parts: bool,
     /// Whether the message may stand in `data_base64` instead.
-    #[serde(skip)]
     has_base64: bool,
 }
 
 /// Which way a message went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     In,
     Out,
 }
 
 /// A JSON pointer: its text, and its steps.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Pointer {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Pointer {
     text: String,
     steps: Vec<String>,
 }
 
-impl TryFrom<String> for Pointer {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
+impl Pointer {
+    fn parse(text: &str) -> Result<Self, PointerError> {
         let steps = match text.strip_prefix('/') {
             Some(rest) => rest.split('/').map(unescaped).collect::<Option<_>>(),
             None if text.is_empty() => Some(Vec::new()),
             None => None,
         };
-        let steps = steps.ok_or_else(|| {
-            format!("{text:?} is no JSON pointer (RFC 6901): it begins with /, and ~ is written ~0, / is written ~1")
-        })?;
+        let steps = steps.ok_or_else(|| PointerError(text.to_owned()))?;
+        let text = text.to_owned();
         Ok(Self { text, steps })
     }
 }
 
-impl Pointer {
-    /// It as it is written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// A pointer of these steps as it is written.
-    pub(super) fn written(steps: &[String]) -> String {
-        let step = |step: &String| format!("/{}", step.replace('~', "~0").replace('/', "~1"));
-        steps.iter().map(step).collect()
-    }
-
-    /// What stands there in a row.
-    ///
-    /// # Errors
-    ///
-    /// A name stands twice on the way, or a string on it is broken.
-    pub fn cell(&self, row: &[u8]) -> Result<Cell, String> {
-        let found = reach(Cow::Borrowed(row), &self.steps)?;
-        Ok(match found {
-            None => Cell::Absent,
-            Some((found, _)) if *found == *b"null" => Cell::Null,
-            Some((found, _)) => Cell::Is(String::from_utf8_lossy(&found).into_owned()),
-        })
-    }
+/// A pointer of these steps as it is written.
+pub(super) fn written(steps: &[String]) -> String {
+    let step = |step: &String| format!("/{}", step.replace('~', "~0").replace('/', "~1"));
+    steps.iter().map(step).collect()
 }
 
 fn unescaped(step: &str) -> Option<String> {
@@ -120,96 +79,55 @@ fn unescaped(step: &str) -> Option<String> {
     Some(name)
 }
 
-/// Why a mapping is none.
+/// What is no pointer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct MappingError(String);
+#[error(
+    "{0:?} is no JSON pointer (RFC 6901): it begins with /, and ~ is written ~0, / is written ~1"
+)]
+pub struct PointerError(String);
 
-impl Mapping {
-    /// Reads a mapping.
+impl Pointers {
+    /// Reads the pointers: to the message, the time, the direction and the status. Where none is given to the message, it is the value.
     ///
     /// # Errors
     ///
-    /// It is not TOML, has keys that no mapping has, or pointers that are none.
-    pub fn parse(text: &str) -> Result<Self, MappingError> {
-        let mapping: Self =
-            toml::from_str(text).map_err(|error| MappingError(error.to_string()))?;
-        if let Some(from) = &mapping.from {
-            Envelope::named(from).map_err(|why| MappingError(format!("from = {from:?}: {why}")))?;
-        }
-        Ok(mapping)
-    }
-
-    /// The same, with these pointers in place of its own: of the message, the time, the direction and the status.
-    ///
-    /// # Errors
-    ///
-    /// One of them is no pointer.
-    pub fn with(mut self, pointers: [Option<&String>; 4]) -> Result<Self, MappingError> {
-        let read = |text: &String| Pointer::try_from(text.clone()).map_err(MappingError);
-        let [message, time, direction, status] = pointers.map(|text| text.map(read));
-        if let Some(message) = message {
-            self.message = message?;
-        }
-        for (own, given) in [
-            (&mut self.time, time),
-            (&mut self.direction, direction),
-            (&mut self.status, status),
-        ] {
-            *own = given.transpose()?.or(own.take());
-        }
-        Ok(self)
-    }
-
-    /// That of container logs.
-    pub(super) fn docker() -> Self {
-        let mapping = Self::shipped(include_str!("mappings/docker.toml"));
-        Self {
-            has_parts: true,
-            ..mapping
-        }
-    }
-
-    /// That of `CloudEvents`.
-    pub(super) fn cloud_events() -> Self {
-        let mapping = Self::shipped(include_str!("mappings/cloudevents.toml"));
-        Self {
-            has_base64: true,
-            ..mapping
-        }
-    }
-
-    fn shipped(text: &str) -> Self {
-        Self::parse(text).expect("the mappings that are shipped can be read")
-    }
-
-    pub(super) fn from(&self) -> Option<Envelope> {
-        Envelope::named(self.from.as_deref()?).ok()
-    }
-
-    /// The columns, where the values are rows of a table of pending actions.
-    pub fn row(&self) -> Option<&Columns> {
-        self.row.as_ref()
-    }
-
-    /// Whether it is that of a table of which this value of a file is no row, and it says of nothing else where it stands.
-    pub(super) fn has_rows_within(&self, value: &[u8]) -> bool {
-        let is_elsewhere = self.message.steps.is_empty() && self.records().is_empty();
-        let columns = self.row.as_ref().filter(|_| is_elsewhere);
-        columns.is_some_and(|columns| {
-            let [(_, id), ..] = columns.pointers();
-            id.is_some_and(|id| id.cell(value) == Ok(Cell::Absent))
+    /// One of them is no JSON pointer.
+    pub fn parse(pointers: [Option<&str>; 4]) -> Result<Self, PointerError> {
+        let [message, time, direction, status] =
+            pointers.map(|text| text.map(Pointer::parse).transpose());
+        Ok(Self {
+            message: message?.unwrap_or_default(),
+            time: time?,
+            direction: direction?,
+            status: status?,
+            ..Self::default()
         })
     }
 
-    pub(super) fn records(&self) -> &[String] {
-        self.records.as_ref().map_or(&[], |records| &records.steps)
+    /// Those of container logs, as Docker keeps them. Their `time` is when the line was written, not when a message arrived.
+    pub(super) fn docker() -> Self {
+        Self {
+            has_parts: true,
+            ..Self::to_message("log")
+        }
     }
 
-    /// The same without what it says of the envelope.
-    pub(super) fn of_any_envelope(mut self) -> Self {
-        self.from = None;
-        self
+    /// Those of `CloudEvents`. Their `time` is when the event happened, not when it arrived.
+    pub(super) fn cloud_events() -> Self {
+        Self {
+            has_base64: true,
+            ..Self::to_message("data")
+        }
+    }
+
+    fn to_message(member: &str) -> Self {
+        Self {
+            message: Pointer {
+                text: format!("/{member}"),
+                steps: vec![member.to_owned()],
+            },
+            ..Self::default()
+        }
     }
 
     /// Puts the message in the place of the value that holds it; `room` is memory for it, and `untimed` is told of a time that cannot be
@@ -248,7 +166,7 @@ impl Mapping {
         let time = time.and_then(|time| untimed.taken(time, message.line));
         let status = text(&self.status)?.filter(|it| it.parse::<u64>().is_ok());
         let direction = text(&self.direction)?
-            .map(|word| self.meant(&word))
+            .map(|word| Direction::meant(&word))
             .transpose()?;
         let is_known = time.is_some() || status.is_some() || direction.is_some();
         let head = if is_known && !is_wrapped(&found)? {
@@ -278,17 +196,17 @@ impl Mapping {
         *room = std::mem::replace(&mut message.bytes, bytes);
         Ok(is_ended)
     }
+}
 
-    fn meant(&self, word: &str) -> Result<Direction, String> {
-        let own = self.directions.get(word).copied();
-        let known = own.or(match word {
-            "in" | "inbound" => Some(Direction::In),
-            "out" | "outbound" => Some(Direction::Out),
-            _ => None,
-        });
-        known.ok_or_else(|| {
-            format!("{word:?} {NO_DIRECTION}: neither in, out, inbound, outbound, nor a word of [directions]")
-        })
+impl Direction {
+    fn meant(word: &str) -> Result<Self, String> {
+        match word {
+            "in" | "inbound" => Ok(Self::In),
+            "out" | "outbound" => Ok(Self::Out),
+            _ => Err(format!(
+                "{word:?} {NO_DIRECTION}: expected in, out, inbound or outbound"
+            )),
+        }
     }
 }
 
@@ -341,7 +259,7 @@ fn is_ours(value: &[u8]) -> bool {
     is_there("type") && is_there("session_id") || is_there("reply_token") || is_there("dir")
 }
 
-/// A time as RFC 3339: one that rows may have, with its zone, or a number of seconds, milliseconds, micro- or nanoseconds, by its size.
+/// A time as RFC 3339: one in a form of ISO 8601 with its offset, or a number of seconds, milliseconds, micro- or nanoseconds, by its size.
 ///
 /// # Errors
 ///
@@ -350,15 +268,15 @@ fn rfc3339(time: String) -> Result<String, (String, &'static str)> {
     if Timestamp::parse(&time).is_some() {
         return Ok(time);
     }
-    let moment = match Moment::parse(&time).map(Moment::microseconds) {
+    let moment = match microseconds(&time) {
         None => None,
-        Some(None) => {
+        Some((_, false)) => {
             return Err((
                 time,
                 "has no offset, so that it cannot be compared with those of events",
             ));
         }
-        Some(Some(moment)) => {
+        Some((moment, true)) => {
             let is_number = time.parse::<f64>().is_ok();
             let digits = Timestamp::fractional_digits(&time).min(6);
             let digits = if is_number { 6 } else { digits };
@@ -367,6 +285,38 @@ fn rfc3339(time: String) -> Result<String, (String, &'static str)> {
         }
     };
     moment.ok_or((time, "is no time that can be read"))
+}
+
+/// Below so much a number counts seconds since 1970, or milliseconds, or microseconds.
+const SECONDS: f64 = 1e11;
+const MILLISECONDS: f64 = 1e14;
+const MICROSECONDS: f64 = 1e17;
+
+/// The microseconds since 1970, and whether that is said with an offset: of ISO 8601, also with a blank before its offset or `UTC` for it,
+/// or of a number of seconds, milli-, micro- or nanoseconds, by its size.
+fn microseconds(text: &str) -> Option<(i64, bool)> {
+    let is_part = |it: u8| it.is_ascii_digit() || b"+-.eE".contains(&it);
+    let number = text.parse::<f64>().ok();
+    if let Some(value) = number.filter(|_| text.bytes().all(is_part)) {
+        let scale = match value.abs() {
+            ..SECONDS => 1e6,
+            SECONDS..MILLISECONDS => 1e3,
+            MILLISECONDS..MICROSECONDS => 1.0,
+            _ => 1e-3,
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a double is exact to less than what these count, and a cast stays within bounds"
+        )]
+        return Some(((value * scale).round() as i64, true));
+    }
+    let text = text.trim();
+    let text = match text.strip_suffix("UTC") {
+        Some(before) => format!("{}Z", before.trim_end()),
+        None => text.replacen(" +", "+", 1).replacen(" -", "-", 1),
+    };
+    let Written { at, has_zone, .. } = Written::parse(&text)?;
+    Some((at, has_zone))
 }
 
 /// The times that cannot be taken: the values go on without them.
@@ -395,7 +345,7 @@ impl Untimed {
         let reason = format!(
             "the time at {:?} on line {line}, {first:?}, {why}: such times are left out ({} of them), as if `time` led nowhere; \
              RFC 3339 is read, the same with a blank for the T, and numbers of seconds, ms, µs or ns since 1970",
-            pointer.map(Pointer::text).unwrap_or_default(),
+            pointer.map(|it| &*it.text).unwrap_or_default(),
             self.count
         );
         Some(NotJudged::partly("AAEP-EV-1", reason))
@@ -472,9 +422,9 @@ fn text_of(string: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// Values of another format, of which each becomes its message.
-pub struct Mapped<F> {
+pub struct Pointed<F> {
     frames: F,
-    mapping: Mapping,
+    pointers: Pointers,
     /// What there is so far of a message in parts on each output.
     parts: [Option<Message>; 2],
     /// Memory that is used again.
@@ -482,11 +432,11 @@ pub struct Mapped<F> {
     untimed: Untimed,
 }
 
-impl<F: Frames> Mapped<F> {
-    pub fn new(frames: F, mapping: Mapping) -> Self {
+impl<F: Frames> Pointed<F> {
+    pub fn new(frames: F, pointers: Pointers) -> Self {
         Self {
             frames,
-            mapping,
+            pointers,
             parts: [None, None],
             room: Vec::new(),
             untimed: Untimed::default(),
@@ -513,7 +463,7 @@ impl<F: Frames> Mapped<F> {
     }
 }
 
-impl<F: Frames> Frames for Mapped<F> {
+impl<F: Frames> Frames for Pointed<F> {
     fn next(&mut self, into: &mut Message) -> io::Result<bool> {
         loop {
             if !self.frames.next(into)? {
@@ -526,9 +476,9 @@ impl<F: Frames> Frames for Mapped<F> {
                 return Ok(true);
             }
             let stream = || part(&into.bytes, "stream").ok().flatten();
-            let is_error = self.mapping.has_parts
+            let is_error = self.pointers.has_parts
                 && stream().is_some_and(|at| into.bytes[at] == *b"\"stderr\"");
-            let applied = (self.mapping).apply(into, &mut self.room, &mut self.untimed);
+            let applied = (self.pointers).apply(into, &mut self.room, &mut self.untimed);
             let is_ended = match applied {
                 Ok(is_ended) => is_ended,
                 Err(why) => {
@@ -536,7 +486,7 @@ impl<F: Frames> Frames for Mapped<F> {
                     return Ok(true);
                 }
             };
-            let is_part = self.mapping.has_parts && !is_ended;
+            let is_part = self.pointers.has_parts && !is_ended;
             if !self.goes_on(is_part, usize::from(is_error), into) {
                 into.is_error = is_error;
                 return Ok(true);
@@ -554,7 +504,7 @@ impl<F: Frames> Frames for Mapped<F> {
 
     fn not_judged(&self) -> Vec<NotJudged> {
         let mut all = self.frames.not_judged();
-        all.extend(self.untimed.told(self.mapping.time.as_ref()));
+        all.extend(self.untimed.told(self.pointers.time.as_ref()));
         all
     }
 }
