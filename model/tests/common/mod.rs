@@ -9,8 +9,6 @@ pub mod judged;
 pub mod numbers;
 pub mod quotient;
 pub mod readings;
-#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
-mod recording;
 pub mod seen;
 pub mod shape;
 pub mod table;

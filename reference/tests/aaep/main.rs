@@ -6,8 +6,6 @@ mod invariants;
 mod limits;
 mod modified;
 mod names;
-#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
-mod recording;
 mod reply;
 mod stage;
 mod time;

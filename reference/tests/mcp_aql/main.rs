@@ -7,8 +7,6 @@ mod ending;
 mod invariants;
 mod keeping;
 mod names;
-#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
-mod recording;
 mod signed;
 mod stage;
 mod validation;

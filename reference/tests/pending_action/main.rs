@@ -6,8 +6,6 @@ mod host;
 mod invariants;
 mod names;
 mod proposing;
-#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
-mod recording;
 mod stage;
 mod transitions;
 mod validation;

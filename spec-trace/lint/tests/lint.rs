@@ -31,8 +31,6 @@ mod many;
 mod more_time;
 #[path = "lint/numbers.rs"]
 mod numbers;
-#[path = "../../clauses/tests/recording/mod.rs"]
-mod recording;
 #[path = "lint/several.rs"]
 mod several;
 #[path = "lint/ties.rs"]
@@ -40,7 +38,6 @@ mod ties;
 
 use faults::{Fault, faults};
 use many::busy_session;
-use recording::note;
 
 /// Lines of a stream that its twin may have otherwise, or not at all. An event that comes too early has to be put
 /// elsewhere, with its time; a question that was never asked takes four lines and the answer.
@@ -102,9 +99,6 @@ fn every_invalid_stream_is_accused_of_exactly_its_fault_at_its_line() {
         assert_eq!(places(&report.violations), violations, "{name}");
         assert_eq!(places(&report.warnings), warnings, "{name}");
         assert_eq!(report.verdict, verdict, "{name}");
-        for finding in report.violations.iter().chain(&report.warnings) {
-            note(finding.also.iter().copied().chain([finding.clause]));
-        }
     }
 }
 

@@ -16,11 +16,6 @@ use countersign_lint::rules::Weight::{self, Violation, Warning};
 use countersign_lint::selection::{Selection, parse_time};
 use serde_json::{Value, json};
 
-#[path = "../../clauses/tests/recording/mod.rs"]
-mod recording;
-
-use recording::note;
-
 /// A file, the row at which it is accused, and how.
 const FAULTS: [(&str, u64, Weight); 26] = [
     ("PA-1_ran-and-nobody-decided", 2, Violation),
@@ -129,7 +124,6 @@ fn every_invalid_row_is_accused_of_exactly_its_fault_and_its_twin_of_nothing() {
             wrong.push(format!("the twin of {name}: {}", words(&twin)));
         }
         for finding in report.violations.iter().chain(&report.warnings) {
-            note(finding.also.iter().copied().chain([finding.clause]));
             shown.insert(finding.clause);
         }
         let apart = invalid.lines().zip(valid.lines());
