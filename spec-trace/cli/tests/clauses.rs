@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use countersign_clauses::links::{self, Kind};
-use countersign_clauses::{ClauseId, all, faults, get};
+use countersign_clauses::{ClauseId, all, faults, get, protocols};
 use countersign_cli::commands::clauses::source::Tree;
 use countersign_cli::links::LINKS;
+use countersign_conform::driven;
+use countersign_lint::judged::JUDGED;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -113,6 +115,33 @@ fn the_executor_names_a_duty_or_there_is_a_reason_why_not() {
         } else if executor.naming(id).is_empty() {
             assert!(links::without_branch(clause).is_some(), "{id}: no branch");
         }
+    }
+}
+
+/// `diff` gives a verdict on what the table of a judge holds, so that none is lost: what its sources name, and nothing else.
+#[test]
+fn the_table_of_a_judge_holds_each_clause_that_its_sources_name() {
+    for protocol in protocols() {
+        let folder = format!("model/src/{}/judge", protocol.replace('-', "_"));
+        let sources = Tree::read(&root().join(folder)).expect("the sources");
+        let ids = all().iter().map(|clause| clause.id.as_str());
+        let named: Vec<&str> = ids.filter(|id| !sources.naming(id).is_empty()).collect();
+        assert_eq!(driven::judged(protocol), named, "{protocol}");
+    }
+}
+
+/// A clause that no source of `lint` names is judged by none of its monitors.
+#[test]
+fn the_sources_of_lint_name_each_clause_that_it_judges() {
+    let sources = Tree::read(&root().join("spec-trace/lint/src")).expect("the sources");
+    for id in JUDGED {
+        assert!(get(id).is_ok(), "{id}");
+        let naming = sources.naming(id);
+        let is_table = |at: &str| at.starts_with("judged.rs:");
+        let is_named = naming
+            .iter()
+            .any(|it| !it.at.as_deref().is_some_and(is_table));
+        assert!(is_named, "{id}");
     }
 }
 

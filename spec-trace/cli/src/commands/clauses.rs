@@ -12,6 +12,7 @@ use textwrap::fill;
 use countersign_clauses::links::{self, Kind, Link};
 use countersign_clauses::{Clause, Level, Role, all, by_document, meant, protocols};
 
+use self::source::Tree;
 use crate::answer::{Answer, Format, Status};
 use crate::links::{LINKS, Tally, readings};
 use crate::show::words::between_words;
@@ -19,8 +20,6 @@ use crate::terminal::Terminal;
 
 pub(crate) mod against;
 pub mod source;
-
-use source::Tree;
 
 /// The widest line that is printed.
 const WIDTH: usize = 100;
