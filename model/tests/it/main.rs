@@ -4,5 +4,3 @@ mod aaep;
 mod common;
 mod mcp_aql;
 mod pending_action;
-#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
-mod recording;

@@ -3,5 +3,3 @@
 mod aaep;
 mod mcp_aql;
 mod pending_action;
-#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
-mod recording;

@@ -1,6 +1,6 @@
-//! Faults that a test was seen to find: for clauses that no output names, evidence of the other kind.
+//! Seeded faults, each with the test that finds it.
 //!
-//! The one thing to know: `spec-trace/faults/*.toml` lists each with the text of a source and what to put there, so that the rule is
+//! `spec-trace/faults/*.toml` lists each with the text of a source and what to put there, so that the rule is
 //! broken, and the test that then fails. `every_fault_fails_its_test` puts them in one by one; it takes long and is run at
 //! night.
 

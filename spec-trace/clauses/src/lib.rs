@@ -1,9 +1,7 @@
 //! The clauses: every normative statement of the source documents, with its level, role, gist and source.
 //!
-//! The one thing to know: what a clause *is* stands in `clauses/*.toml`; what states, carries out and tests it is
-//! derived from the sources and listed nowhere by hand. This crate knows what a link is ([`links`]), what makes a test
-//! evidence ([`evidence`], [`faults`]) and what a set of links amounts to ([`coverage`]); whoever sees the sources and the model
-//! finds them.
+//! What a clause is stands in `clauses/*.toml`. What states, judges and tests it is derived ([`links`]): the command sees the
+//! model, the monitors and the seeded faults ([`faults`]), and hands in their tables.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -13,8 +11,6 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub mod coverage;
-pub mod evidence;
 pub mod faults;
 pub mod links;
 pub mod nearest;
@@ -212,6 +208,14 @@ pub fn meant(asked: &str) -> Result<Vec<&'static Clause>, UnknownClause> {
 pub fn covers(asked: &str, id: &str) -> bool {
     id.strip_prefix(asked)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
+}
+
+/// Clauses that follow one another and stem from one document.
+pub fn by_document<'a>(clauses: &[&'a Clause]) -> Vec<Vec<&'a Clause>> {
+    clauses
+        .chunk_by(|one, next| one.document == next.document)
+        .map(<[&Clause]>::to_vec)
+        .collect()
 }
 
 /// The names of the protocols, in the order of the documents.

@@ -1,9 +1,8 @@
-//! What states, carries out and tests each clause: links from clauses to the sources.
+//! What is known of each clause as data: links to what states, judges and tests it.
 //!
-//! The one thing to know: links are derived. Whoever sees the sources hands in what they cite, what the model states and
-//! what the tests were seen to show ([`Links::derive`]); only a deliberate gap is written down, in `exceptions.toml`, with
-//! its reason, and so is a duty that no rule of a model stands for ([`without_rule`]), or that the executor has nothing to do
-//! for ([`without_branch`]). That a test names a clause is a mention, which is shown and counts for nothing.
+//! Links are derived. The caller hands in the rows of the tables that it sees ([`Links::derive`]). `exceptions.toml` holds the
+//! deliberate gaps, each with its reason: what nothing can check, the duties that no rule of a model stands for
+//! ([`without_rule`]), and those that the executor has nothing to do for ([`without_branch`]).
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,7 +10,7 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Clause, ClauseId, UnknownClause};
+use crate::{Clause, ClauseId};
 
 /// What a link leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -21,45 +20,33 @@ pub enum Kind {
     Guard,
     /// A property of the model that states the clause, or shows its case.
     Property,
-    /// Code of the reference executor that carries it out.
-    Reference,
-    /// A monitor that judges it in recorded streams.
+    /// The monitor that judges it in recordings.
     Monitor,
-    /// A test that saw it at work, or was seen to fail without it.
+    /// A test that was seen to fail where the clause is broken.
     Test,
-    /// A fuzz target that would see it broken.
-    Fuzz,
-    /// The test vectors.
-    Vector,
     /// The reason why nothing can check it.
     Exception,
-    /// A test or fuzz target that names it, which is no evidence.
+    /// A line of a source tree that names it.
     Mention,
 }
 
 impl Kind {
-    /// Every kind that counts, in the order in which links are shown.
-    pub const ALL: [Self; 8] = [
+    /// Every kind but mentions, in the order in which links are shown.
+    pub const ALL: [Self; 5] = [
         Self::Guard,
         Self::Property,
-        Self::Reference,
         Self::Monitor,
         Self::Test,
-        Self::Fuzz,
-        Self::Vector,
         Self::Exception,
     ];
 
-    /// The one letter that tables show; an exception is an `x`, and a mention is in none of them.
+    /// The one letter that tables show. A mention is in none of them.
     pub fn letter(self) -> char {
         match self {
             Self::Guard => 'g',
             Self::Property => 'p',
-            Self::Reference => 'r',
             Self::Monitor => 'm',
             Self::Test => 't',
-            Self::Fuzz => 'f',
-            Self::Vector => 'v',
             Self::Exception => 'x',
             Self::Mention => '-',
         }
@@ -70,13 +57,10 @@ impl Kind {
         match self {
             Self::Guard => "guarded in the model by",
             Self::Property => "stated by the property",
-            Self::Reference => "carried out by the executor in",
-            Self::Monitor => "judged in recorded streams by",
-            Self::Test => "tested by",
-            Self::Fuzz => "fuzzed by",
-            Self::Vector => "in the test vectors",
+            Self::Monitor => "judged in recordings by",
+            Self::Test => "fails where it is broken",
             Self::Exception => "not checkable",
-            Self::Mention => "mentioned in",
+            Self::Mention => "named in",
         }
     }
 }
@@ -86,168 +70,60 @@ impl Kind {
 pub struct Link {
     /// What it leads to.
     pub kind: Kind,
-    /// Name of the property, guard, item or test; for an exception, the reason.
+    /// Name of the property, guard, monitor or test; for an exception, the reason; for a mention, the text of the line.
     pub name: String,
-    /// Where that is, as `file:line` seen from the root of the workspace; `None` for an exception.
+    /// Where a mention stands, as `file:line` seen from the folder that was searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
 }
 
-impl Link {
-    /// Whether both lead to one item: tests of the same name in two files are two.
-    fn is_same_item(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.name == other.name && self.file() == other.file()
-    }
-
-    /// Whether a test mentions the clause that is among those which show it.
-    fn is_mention_of_one_of(&self, links: &[Self]) -> bool {
-        let shows = |link: &Self| {
-            link.kind == Kind::Test && link.name == self.name && link.file() == self.file()
-        };
-        self.kind == Kind::Mention && links.iter().any(shows)
-    }
-
-    fn file(&self) -> Option<&str> {
-        let (file, _) = self.at.as_deref()?.rsplit_once(':')?;
-        Some(file)
-    }
-}
-
-/// A citation that names no clause.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{at}: {unknown}")]
-pub struct Mistaken {
-    /// Where it stands, as `file:line`.
-    pub at: String,
-    /// What stands there, and what may have been meant.
-    pub unknown: UnknownClause,
-}
-
-/// An id that a source cites.
-#[derive(Clone, Copy, Debug)]
-pub struct Citation {
-    /// The id.
-    pub id: &'static str,
-    /// What the citation links the clause to; `None` where it is no evidence, say in the heading of a module.
-    pub kind: Option<Kind>,
-    /// Name of the item or test.
-    pub name: &'static str,
-    /// The file, seen from the root of the workspace.
-    pub file: &'static str,
-    /// The line, from 1.
-    pub line: usize,
-}
-
-impl Citation {
-    fn at(&self) -> String {
-        place(self.file, self.line)
-    }
-}
-
-/// What links some clauses to one thing: its kind, its name, the clauses, and where it stands, as `file:line`.
-pub type Row = (Kind, String, Vec<&'static str>, Option<String>);
-
-/// A place in the sources, as links tell it.
-pub fn place(file: &str, line: usize) -> String {
-    format!("{file}:{line}")
-}
+/// What links some clauses to one thing: its kind, its name and the clauses.
+pub type Row = (Kind, String, Vec<&'static str>);
 
 /// The links of all clauses.
 #[derive(Debug)]
 pub struct Links {
-    citations: &'static [Citation],
     by_clause: BTreeMap<&'static str, Vec<Link>>,
 }
 
 impl Links {
-    /// The links that follow from the model's tables and what the tests show, from what the sources cite, and from the
-    /// exceptions.
-    pub fn derive(rows: impl IntoIterator<Item = Row>, citations: &'static [Citation]) -> Self {
+    /// The links that follow from these rows and from the exceptions.
+    pub fn derive(rows: impl IntoIterator<Item = Row>) -> Self {
+        let exceptions = GAPS.exception.iter().map(|gap| {
+            let clauses = gap.clauses.iter().map(ClauseId::as_str);
+            (Kind::Exception, gap.reason.clone(), clauses.collect())
+        });
         let mut by_clause: BTreeMap<&'static str, Vec<Link>> = BTreeMap::new();
-        let mut add = |id: &'static str, kind: Kind, name: &str, at: Option<String>| {
-            let links = by_clause.entry(id).or_default();
-            let name = name.to_owned();
-            let link = Link { kind, name, at };
-            // An item that cites a clause several times is one link, to the first of the places.
-            if !links.iter().any(|known| known.is_same_item(&link)) {
-                links.push(link);
-            }
-        };
-        for (kind, name, clauses, at) in rows {
+        for (kind, name, clauses) in rows.into_iter().chain(exceptions) {
             for id in clauses {
-                add(id, kind, &name, at.clone());
-            }
-        }
-        for citation in citations {
-            if let Some(kind) = citation.kind {
-                add(citation.id, kind, citation.name, Some(citation.at()));
-            }
-        }
-        for gap in &GAPS.exception {
-            for id in &gap.clauses {
-                add(id.as_str(), Kind::Exception, &gap.reason, None);
+                let links = by_clause.entry(id).or_default();
+                if !links.iter().any(|it| it.kind == kind && it.name == name) {
+                    let name = name.clone();
+                    links.push(Link {
+                        kind,
+                        name,
+                        at: None,
+                    });
+                }
             }
         }
         for links in by_clause.values_mut() {
-            let shown = links.clone();
-            links.retain(|link| !link.is_mention_of_one_of(&shown));
-            // A stable sort: within a kind, links stay in the order of files and lines.
+            // A stable sort: within a kind, links stay in the order of the rows.
             links.sort_by_key(|link| link.kind);
         }
-        Self {
-            citations,
-            by_clause,
-        }
+        Self { by_clause }
     }
 
-    /// The links of a clause, in the order of [`Kind::ALL`] and then of their places; empty if it has none.
+    /// The links of a clause, in the order of [`Kind::ALL`]; empty if it has none.
     pub fn of(&self, clause: &Clause) -> &[Link] {
         let links = self.by_clause.get(clause.id.as_str());
         links.map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether anything but a mention links the clause.
-    pub fn is_covered(&self, clause: &Clause) -> bool {
-        let mut links = self.of(clause).iter();
-        links.any(|link| link.kind != Kind::Mention)
     }
 
     /// How many links of a kind a clause has.
     pub fn count(&self, clause: &Clause, kind: Kind) -> usize {
         let links = self.of(clause).iter();
         links.filter(|link| link.kind == kind).count()
-    }
-
-    /// Every citation in the sources, and every deliberate gap, that names no clause.
-    pub fn mistaken(&self) -> Vec<Mistaken> {
-        let cited = self
-            .citations
-            .iter()
-            .map(|citation| (citation.id, citation.at()));
-        let duties = GAPS.without_rule.iter().chain(&GAPS.without_branch);
-        let gaps = GAPS.exception.iter().chain(duties);
-        let gaps = gaps
-            .flat_map(|gap| &gap.clauses)
-            .map(|id| (id.as_str(), "spec-trace/clauses/exceptions.toml".to_owned()));
-        cited
-            .chain(gaps)
-            .filter_map(|(id, at)| {
-                let unknown = crate::get(id).err()?;
-                Some(Mistaken { at, unknown })
-            })
-            .collect()
-    }
-
-    /// The clauses that have an exception and are checked all the same.
-    pub fn stale_exceptions(&self) -> Vec<&'static Clause> {
-        crate::all()
-            .iter()
-            .filter(|clause| {
-                let mut links = self.of(clause).iter();
-                let checks = |link: &Link| !matches!(link.kind, Kind::Exception | Kind::Mention);
-                self.count(clause, Kind::Exception) > 0 && links.any(checks)
-            })
-            .collect()
     }
 }
 
@@ -305,52 +181,28 @@ struct Gap {
 mod tests {
     use super::*;
 
-    const TEST: &str = "tests/steps.rs";
-
-    const fn mention(id: &'static str, name: &'static str, line: usize) -> Citation {
-        Citation {
-            id,
-            kind: Some(Kind::Mention),
-            name,
-            file: TEST,
-            line,
+    /// A slip would leave a clause without its reason, unseen.
+    #[test]
+    fn every_gap_is_one_of_a_clause_that_exists() {
+        let duties = GAPS.without_rule.iter().chain(&GAPS.without_branch);
+        for id in GAPS
+            .exception
+            .iter()
+            .chain(duties)
+            .flat_map(|it| &it.clauses)
+        {
+            assert!(crate::get(id.as_str()).is_ok(), "{id}");
         }
     }
 
-    static MENTIONS: [Citation; 2] = [mention("PA-5", "one", 3), mention("PA-5", "two", 9)];
-
-    fn shown(rows: Vec<Row>) -> (Vec<(Kind, String)>, bool) {
-        let links = Links::derive(rows, &MENTIONS);
+    #[test]
+    fn a_thing_that_two_rows_name_is_one_link_and_kinds_stand_in_their_order() {
+        let row = |kind, name: &str| (kind, name.to_owned(), vec!["PA-5"]);
+        let (test, guard) = (row(Kind::Test, "two"), row(Kind::Guard, "one"));
+        let links = Links::derive([test.clone(), guard, test]);
         let clause = crate::get("PA-5").expect("a clause");
         let of_clause = links.of(clause).iter();
-        let of_clause = of_clause.map(|link| (link.kind, link.name.clone()));
-        (of_clause.collect(), links.is_covered(clause))
-    }
-
-    #[test]
-    fn a_clause_that_is_mentioned_alone_is_open() {
-        let one = (Kind::Mention, "one".to_owned());
-        let two = (Kind::Mention, "two".to_owned());
-        assert_eq!(shown(vec![]), (vec![one, two], false));
-    }
-
-    #[test]
-    fn a_test_that_shows_what_it_mentions_is_one_link() {
-        let row = |file| {
-            (
-                Kind::Test,
-                "two".to_owned(),
-                vec!["PA-5"],
-                Some(place(file, 10)),
-            )
-        };
-        let one = (Kind::Mention, "one".to_owned());
-        let two = (Kind::Mention, "two".to_owned());
-        let test = (Kind::Test, "two".to_owned());
-        let shows = (vec![test.clone(), one.clone()], true);
-        assert_eq!(shown(vec![row(TEST)]), shows);
-        // A test of the same name in another file is another.
-        let elsewhere = (vec![test, one, two], true);
-        assert_eq!(shown(vec![row("tests/others.rs")]), elsewhere);
+        let of_clause: Vec<_> = of_clause.map(|it| (it.kind, it.name.as_str())).collect();
+        assert_eq!(of_clause, [(Kind::Guard, "one"), (Kind::Test, "two")]);
     }
 }

@@ -19,9 +19,6 @@ pub mod parallel;
 pub mod progress;
 pub mod recorded;
 pub mod report;
-#[cfg(test)]
-#[path = "../build/scan/mod.rs"]
-mod scan;
 pub mod serve;
 pub mod show;
 pub mod spec_file;

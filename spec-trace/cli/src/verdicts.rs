@@ -1,6 +1,5 @@
 //! Verdicts of `check` and `verify` as others rely on them: the JSON shapes, and the same in words.
 
-use countersign_clauses::links;
 use countersign_conform::Divergence;
 use countersign_conform::edges::Walk;
 use countersign_conform::steps::{numbered, steps_json};
@@ -151,8 +150,6 @@ struct Comparison<'a> {
     walk: &'a Walk,
     /// Whether it went everywhere.
     is_whole: bool,
-    /// What leads from a clause to the code that went wrong where something diverges.
-    by: links::Kind,
 }
 
 /// How all of them ended together.
@@ -194,7 +191,6 @@ impl Verified {
             what: what.to_owned(),
             walk,
             is_whole,
-            by: links::Kind::Reference,
         };
         let (literal, edges, pairs) = (&self.literal, &self.edges, &self.pairs);
         let as_searched = edges.nodes == self.check.unique_states as u64
@@ -203,7 +199,6 @@ impl Verified {
             what: "no run that the model allows is accused when it is recorded".to_owned(),
             walk,
             is_whole: walk.edges > 0,
-            by: links::Kind::Monitor,
         });
         let aside = self.aside.iter().map(move |(bounds, walk)| {
             let what = format!("the executor does as the model on every edge at {bounds} bounds");

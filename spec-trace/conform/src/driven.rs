@@ -6,6 +6,7 @@
 
 mod declared;
 mod elsewhere;
+mod judged;
 mod meaning;
 mod others;
 mod search;
@@ -25,6 +26,7 @@ use crate::implementation::{Greeted, Implementation, Lost, Said};
 use crate::side_by_side::side_by_side;
 
 pub use declared::unsupported;
+pub use judged::judged;
 pub(crate) use meaning::meaning;
 pub use others::Others;
 pub(crate) use others::{places, without};

@@ -23,6 +23,7 @@ pub mod growing;
 pub mod harness;
 pub mod input;
 pub mod json;
+pub mod judged;
 pub mod lines;
 pub mod mcp_aql;
 pub mod memory;

@@ -76,8 +76,7 @@ impl Run {
             .model
             .step(&self.state, action)
             .expect("the action is enabled");
-        let ignored = step.ignored.map(Check::clause);
-        tell_step(&self.model, &mut self.judge, &self.state, action, ignored);
+        tell_step(&self.model, &mut self.judge, &self.state, action);
         self.state = step.next;
         step
     }

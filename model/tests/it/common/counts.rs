@@ -3,8 +3,6 @@
 use countersign_model::checker::{CheckReport, check};
 use countersign_model::specification::{Modelled, Specification};
 
-use crate::recording::note;
-
 /// The properties that do not hold.
 pub fn failures(report: &CheckReport) -> Vec<&str> {
     report
@@ -20,11 +18,5 @@ pub fn size<T: Modelled>(model: &Specification<T>) -> (usize, usize) {
     let report = check(model, |_| {});
     assert_eq!(failures(&report), Vec::<&str>::new());
     assert!(report.exhaustive);
-    note(
-        report
-            .properties
-            .iter()
-            .flat_map(|it| it.clauses.iter().copied()),
-    );
     (report.unique_states, report.transitions)
 }

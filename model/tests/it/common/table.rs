@@ -9,8 +9,6 @@ use countersign_model::properties::PropertyRow;
 use countersign_model::rules::Guards;
 use countersign_model::specification::Modelled;
 
-use crate::recording::note;
-
 /// What is broken as a text: a line for each property, with the steps that it takes and whether it is a guarantee.
 pub fn broken(properties: &[PropertyVerdict]) -> String {
     let mut text = String::new();
@@ -53,9 +51,6 @@ pub fn assert_carried<T: Modelled>(ablations: &[Ablation<T::Guard>]) {
             !is_free || !telling.iter().any(own),
             "{name} is said to be free"
         );
-        if !is_free {
-            note(ablation.guard.clauses.iter().copied());
-        }
     }
     let broken = ablations.iter().flat_map(|ablation| &ablation.breaks);
     let broken: BTreeSet<_> = broken.map(|broken| broken.name.clone()).collect();

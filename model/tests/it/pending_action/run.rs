@@ -7,7 +7,6 @@ use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::readings::Reading;
-use countersign_model::pending_action::rules::Check;
 use countersign_model::pending_action::state::State;
 use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::{
@@ -110,8 +109,7 @@ impl Run {
             .model
             .step(&self.state, action)
             .expect("the action is enabled");
-        let ignored = step.ignored.map(Check::clause);
-        tell_step(&self.model, &mut self.judge, &self.state, action, ignored);
+        tell_step(&self.model, &mut self.judge, &self.state, action);
         self.state = step.next;
         step
     }

@@ -8,8 +8,6 @@ use countersign_reference::mcp_aql::{
 };
 use countersign_reference::time::Timestamp;
 
-use crate::recording::note;
-
 /// 2026-05-24T14:22:20.000Z: when every test starts, in milliseconds.
 pub const START: i64 = 1_779_632_540_000;
 
@@ -67,7 +65,6 @@ impl Stage {
         let now = Timestamp::from_millis(self.now);
         let outcome = self.gatekeeper.handle(now, &mut self.ids, input);
         assert_eq!(outcome.refused, None);
-        note(outcome.outputs.iter().filter_map(audited));
         outcome.outputs
     }
 
@@ -80,9 +77,7 @@ impl Stage {
         let outcome = self.gatekeeper.handle(now, &mut self.ids, input);
         assert_eq!(outcome.outputs, []);
         assert_eq!(self.gatekeeper, untouched.gatekeeper);
-        let refused = outcome.refused.expect("should have been refused");
-        note([refused.clause().0]);
-        refused
+        outcome.refused.expect("should have been refused")
     }
 
     /// Calls without a token, and gives the one that comes out.
@@ -112,15 +107,6 @@ impl Stage {
 pub fn issued(outputs: &[Output]) -> Option<&ConfirmationToken> {
     let required = outputs.iter().find_map(Output::confirmation_required);
     required.map(|required| &required.confirmation_token)
-}
-
-/// The clause that has a token fail, or wants a warning.
-fn audited(output: &Output) -> Option<&'static str> {
-    match output {
-        Output::Audit(Audit::Token(entry)) => Some(entry.failure_reason?.clause().0),
-        Output::Audit(Audit::Warning(warning)) => Some(warning.clause.0),
-        Output::Respond(_) | Output::Perform(_) => None,
-    }
 }
 
 /// An output in words: its kind, then what it is about.

@@ -7,8 +7,6 @@ use countersign_reference::pending_action::{
 };
 use countersign_reference::time::Timestamp;
 
-use crate::recording::note;
-
 /// 2026-05-24T14:22:20.000Z: when every test starts, in milliseconds.
 pub const START: i64 = 1_779_632_540_000;
 
@@ -94,8 +92,6 @@ impl Stage {
         let outcome = self.ledger.handle(now, &mut self.ids, input);
         let records = outcome.outputs.iter().filter_map(Output::record);
         self.journal.extend(records.cloned());
-        note(outcome.outputs.iter().filter_map(audited));
-        note(outcome.refused.iter().map(|refused| refused.clause().0));
         (outcome.outputs, outcome.refused)
     }
 
@@ -149,19 +145,6 @@ impl Stage {
             Status::Expired { .. } => "expired",
             Status::Cancelled { .. } => "cancelled",
         }
-    }
-}
-
-/// The clause that has an input audited.
-fn audited(output: &Output) -> Option<&'static str> {
-    match output {
-        Output::Audit(audit) => Some(audit.clause.0),
-        Output::Record(_)
-        | Output::Append(_)
-        | Output::Event(_)
-        | Output::Perform(_)
-        | Output::Withdraw(_)
-        | Output::InDoubt(_) => None,
     }
 }
 

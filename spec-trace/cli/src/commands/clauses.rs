@@ -9,26 +9,28 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use textwrap::fill;
 
-use countersign_clauses::coverage::{self, Tally};
 use countersign_clauses::links::{self, Kind, Link};
-use countersign_clauses::{Clause, Level, Role, all, meant, protocols};
+use countersign_clauses::{Clause, Level, Role, all, by_document, meant, protocols};
 
+use self::source::Tree;
 use crate::answer::{Answer, Format, Status};
-use crate::links::{LINKS, readings};
+use crate::links::{LINKS, Tally, readings};
 use crate::show::words::between_words;
 use crate::terminal::Terminal;
 
 pub(crate) mod against;
+pub mod source;
 
 /// The widest line that is printed.
 const WIDTH: usize = 100;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign clauses                                   all of them, with what covers each
-  countersign clauses PA-5                              one, with all that hangs on it
-  countersign clauses aaep-6.3.4                        those of a section, with what covers each
-  countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why
+  countersign clauses                                   all of them
+  countersign clauses PA-5                              one, with what is known of it
+  countersign clauses PA-5 --source .                   the same, with the lines that name it
+  countersign clauses aaep-6.3.4                        those of a section
+  countersign clauses --gaps --protocol mcp-aql         what nothing can check, and why
   countersign clauses --against my-copy                 each beside its passage; what has changed
   countersign clauses --against my-copy --changed       only what to read again, and what is new
   countersign clauses PA-5 --against my-copy            one beside its passage";
@@ -39,12 +41,15 @@ Examples:
 pub struct Args {
     /// Explain this clause, such as AAEP-6.3.4-4, or list those of a section (an id without its last number)
     pub id: Option<String>,
-    /// Only the clauses that nothing checks, and the reasons where there are any
+    /// Only the clauses that nothing can check, with the reasons
     #[arg(long, conflicts_with = "id")]
     pub gaps: bool,
     /// Only the clauses of this protocol
     #[arg(long, conflicts_with = "id")]
     pub protocol: Option<String>,
+    /// List the lines of text below this folder that name the clause in full
+    #[arg(long, value_name = "DIR", requires = "id", conflicts_with = "against")]
+    pub source: Option<PathBuf>,
     /// Hold them against this folder, or file, with a copy of the documents: what has changed, what has lost its section, which
     /// normative sentences no clause covers, and what else is new
     #[arg(long, value_name = "DIR", conflicts_with = "gaps")]
@@ -59,15 +64,22 @@ pub struct Args {
 /// # Errors
 ///
 /// An unknown clause, with the ids that look most like it; an unknown protocol, with the known ones; a copy that cannot be read, or
-/// holds none of the documents.
+/// holds none of the documents; a source tree that cannot be read.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let clauses = selected(args)?;
     if let Some(copy) = &args.against {
         return against::run(&clauses, copy, args.changed, format);
     }
+    let tree = args.source.as_deref().map(Tree::read).transpose()?;
+    let explained = || {
+        let clauses = clauses.iter();
+        let explained = clauses.map(|clause| explain(clause, tree.as_ref()));
+        explained.collect::<Vec<_>>().join("\n")
+    };
     let text = match format {
-        Format::Json => json(&clauses),
-        Format::Text if args.id.is_some() && clauses.len() == 1 => explain(clauses[0]),
+        Format::Json => json(&clauses, tree.as_ref()),
+        Format::Text if args.id.is_some() && clauses.len() == 1 => explained(),
+        Format::Text if tree.is_some() => explained(),
         Format::Text if args.gaps => render_gaps(&clauses),
         Format::Text => render_list(&clauses),
     };
@@ -93,8 +105,7 @@ fn selected(args: &Args) -> miette::Result<Vec<&'static Clause>> {
             .as_ref()
             .is_none_or(|protocol| *protocol == clause.protocol)
     };
-    let is_gap =
-        |clause: &&Clause| !LINKS.is_covered(clause) || LINKS.count(clause, Kind::Exception) > 0;
+    let is_gap = |clause: &&Clause| LINKS.count(clause, Kind::Exception) > 0;
     Ok(all()
         .iter()
         .filter(of_protocol)
@@ -111,18 +122,19 @@ pub(super) struct Shown<'a> {
     role: Role,
     gist: &'a str,
     source: &'a str,
-    links: &'a [Link],
+    links: Vec<Link>,
     /// The names of the places at which it can be taken in more than one way.
     readings: Vec<&'static str>,
 }
 
-/// The clauses as a JSON array, with their links.
-pub fn json(clauses: &[&Clause]) -> String {
-    format!("{:#}\n", document(clauses))
+/// The clauses as a JSON array, with their links and the lines of the source tree that name them.
+pub fn json(clauses: &[&Clause], tree: Option<&Tree>) -> String {
+    format!("{:#}\n", document(clauses, tree))
 }
 
 /// The same as a value.
-pub fn document(clauses: &[&Clause]) -> Value {
+pub fn document(clauses: &[&Clause], tree: Option<&Tree>) -> Value {
+    let named = |clause: &Clause| tree.map_or_else(Vec::new, |it| it.naming(clause.id.as_str()));
     let shown: Vec<Shown<'_>> = clauses
         .iter()
         .map(|clause| Shown {
@@ -131,7 +143,7 @@ pub fn document(clauses: &[&Clause]) -> Value {
             role: clause.role,
             gist: &clause.gist,
             source: &clause.source,
-            links: LINKS.of(clause),
+            links: [LINKS.of(clause), &named(clause)].concat(),
             readings: readings(clause).into_iter().map(|(name, _)| name).collect(),
         })
         .collect();
@@ -144,7 +156,7 @@ pub fn render_list(clauses: &[&Clause]) -> String {
     let width = clauses.iter().map(|clause| counts(clause).len()).max();
     let width = width.unwrap_or(0);
     let mut text = String::new();
-    for document in coverage::by_document(clauses) {
+    for document in by_document(clauses) {
         let _ = writeln!(
             text,
             "{} ({})\n",
@@ -165,18 +177,11 @@ pub fn render_list(clauses: &[&Clause]) -> String {
     text + &legend() + &totals(clauses)
 }
 
-/// The clauses without any link by document, then those that nothing can check by reason.
+/// The clauses that nothing can check, by reason.
 pub fn render_gaps(clauses: &[&Clause]) -> String {
-    let (excepted, open): (Vec<&Clause>, Vec<&Clause>) = clauses
-        .iter()
-        .partition(|clause| LINKS.count(clause, Kind::Exception) > 0);
     let mut text = String::new();
-    for document in coverage::by_document(&open) {
-        let _ = writeln!(text, "open in {}\n", document[0].document);
-        text += &gists(&document);
-    }
     let mut by_reason: BTreeMap<&str, Vec<&Clause>> = BTreeMap::new();
-    for clause in &excepted {
+    for clause in clauses {
         // A clause with an exception has no other link; a test sees to that.
         let reason = &LINKS.of(clause)[0].name;
         by_reason.entry(reason).or_default().push(clause);
@@ -186,12 +191,7 @@ pub fn render_gaps(clauses: &[&Clause]) -> String {
         text.push('\n');
         text += &gists(&group);
     }
-    let _ = writeln!(
-        text,
-        "{} open, {} not checkable",
-        open.len(),
-        excepted.len()
-    );
+    let _ = writeln!(text, "{} not checkable", clauses.len());
     text
 }
 
@@ -206,8 +206,8 @@ fn gists(clauses: &[&Clause]) -> String {
     text
 }
 
-/// One clause in full, with its links grouped by kind, each with its place.
-pub fn explain(clause: &Clause) -> String {
+/// One clause in full, with its links grouped by kind, and the lines of the source tree that name it.
+pub fn explain(clause: &Clause, tree: Option<&Tree>) -> String {
     let mut text = format!(
         "{}  {}  {} ({})\n\n",
         clause.id,
@@ -224,37 +224,38 @@ pub fn explain(clause: &Clause) -> String {
     for (name, question) in readings {
         text += &hanging(&format!("  {name:<24}  "), question);
     }
-    let links = LINKS.of(clause);
-    if !LINKS.is_covered(clause) {
-        text += "\nNothing states, carries out or tests this clause yet.\n";
-    }
-    for group in links.chunk_by(|one, next| one.kind == next.kind) {
+    for group in LINKS.of(clause).chunk_by(|one, next| one.kind == next.kind) {
         let _ = writeln!(text, "\n{}", group[0].kind.heading());
         for link in group {
-            text += &located(link);
+            text += &hanging("  ", &link.name);
         }
     }
-    text + &why_not(clause)
+    text += &why_not(clause);
+    if let Some(tree) = tree {
+        text += "\nnamed in\n";
+        let naming = tree.naming(clause.id.as_str());
+        for Link { name, at, .. } in &naming {
+            text += &hanging(
+                "  ",
+                &format!("{}: {name}", at.as_deref().unwrap_or_default()),
+            );
+        }
+        if naming.is_empty() {
+            text += "  no line of this folder\n";
+        }
+    }
+    text
 }
 
 /// What a duty lacks, with the reasons; an exception stands among the links.
 fn why_not(clause: &Clause) -> String {
-    let lacks = |kind| clause.level.binds() && LINKS.count(clause, kind) == 0;
     let is_excepted = LINKS.count(clause, Kind::Exception) > 0;
     let mut text = String::new();
-    for (kind, head, reason) in [
-        (
-            Kind::Guard,
-            "no rule of the model",
-            links::without_rule(clause),
-        ),
-        (
-            Kind::Reference,
-            "nothing in the executor",
-            links::without_branch(clause),
-        ),
+    for (head, reason) in [
+        ("no rule of the model", links::without_rule(clause)),
+        ("nothing in the executor", links::without_branch(clause)),
     ] {
-        if let Some(reason) = reason.filter(|_| lacks(kind) && !is_excepted) {
+        if let Some(reason) = reason.filter(|_| !is_excepted) {
             let _ = writeln!(text, "\n{head}");
             text += &hanging("  ", reason);
         }
@@ -262,36 +263,17 @@ fn why_not(clause: &Clause) -> String {
     text
 }
 
-/// A link's name and its place, on one line where they fit.
-fn located(link: &Link) -> String {
-    const COLUMN: usize = 50;
-    let has_room = Terminal::of_stdout().at_most(WIDTH) == WIDTH;
-    match &link.at {
-        None => hanging("  ", &link.name),
-        Some(at) if !has_room => hanging("  ", &link.name) + &hanging("      ", at),
-        Some(at) if link.name.chars().count() < COLUMN => {
-            format!("  {:<COLUMN$}{at}\n", link.name)
-        }
-        Some(at) => hanging("  ", &link.name) + &format!("  {:COLUMN$}{at}\n", ""),
-    }
-}
-
-/// How many links of which kind, as in `g1 p2 t5`; an `x` for an exception.
+/// How many links of which kind, as in `g1 p2 m t5`; an `m` for a monitor, an `x` for an exception.
 fn counts(clause: &Clause) -> String {
     let counts: Vec<String> = Kind::ALL
         .into_iter()
         .map(|kind| (kind, LINKS.count(clause, kind)))
         .filter(|&(_, count)| count > 0)
         .map(|(kind, count)| match kind {
-            Kind::Exception => kind.letter().to_string(),
-            Kind::Guard
-            | Kind::Property
-            | Kind::Reference
-            | Kind::Monitor
-            | Kind::Test
-            | Kind::Fuzz
-            | Kind::Vector
-            | Kind::Mention => format!("{}{count}", kind.letter()),
+            Kind::Monitor | Kind::Exception => kind.letter().to_string(),
+            Kind::Guard | Kind::Property | Kind::Test | Kind::Mention => {
+                format!("{}{count}", kind.letter())
+            }
         })
         .collect();
     counts.join(" ")
@@ -300,13 +282,13 @@ fn counts(clause: &Clause) -> String {
 fn legend() -> String {
     hanging(
         "",
-        "g guards and p properties of the model, r places in the reference executor, m monitors, t tests, \
-         f fuzz targets, v test vectors, x not checkable. What they are: countersign clauses ID",
+        "g guards and p properties of the model, m judged in recordings, t tests that fail where it is broken, \
+         x not checkable. What they are: countersign clauses ID",
     )
 }
 
 fn totals(clauses: &[&Clause]) -> String {
-    let tally = Tally::of(&LINKS, clauses.iter().copied());
+    let tally = Tally::of(clauses.iter().copied());
     hanging("", &format!("{tally} (countersign clauses --gaps)"))
 }
 

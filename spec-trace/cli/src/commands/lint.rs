@@ -5,10 +5,10 @@ mod follow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use countersign_clauses::links::Kind;
 use countersign_lint::baseline::Baseline;
 use countersign_lint::envelope::{self, How, Opened};
 use countersign_lint::input::{Meter, Source, length, sources};
+use countersign_lint::judged::JUDGED;
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::{LintReport, Outcome, Unreadable};
 use countersign_lint::selection::{Selection, parse_clause, parse_time};
@@ -20,7 +20,6 @@ use miette::IntoDiagnostic;
 use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::{Protocol, StreamFormat};
 use crate::findings::render;
-use crate::links::LINKS;
 use crate::progress::Progress;
 use crate::terminal::Terminal;
 
@@ -230,8 +229,8 @@ fn judged(protocol: Recorded) -> BTreeSet<&'static str> {
     let clauses = countersign_clauses::all().iter();
     clauses
         .filter(|clause| clause.protocol == protocol.name())
-        .filter(|clause| LINKS.count(clause, Kind::Monitor) > 0)
         .map(|clause| clause.id.as_str())
+        .filter(|id| JUDGED.contains(id))
         .collect()
 }
 

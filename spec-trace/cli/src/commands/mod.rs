@@ -146,7 +146,7 @@ enum Command {
     /// Walk through a protocol's model in a browser
     #[cfg(feature = "explore")]
     Explore(In<Format, explore::Args>),
-    /// List the clauses, or explain one: level, gist, source, and what states, carries out and tests it
+    /// List the clauses, or explain one: level, gist, source, and what states and judges it
     Clauses(In<Format, clauses::Args>),
     /// List where the source documents are at odds with themselves, or explain one: witness and a wording that mends it
     Findings(In<DocumentFormat, findings::Args>),

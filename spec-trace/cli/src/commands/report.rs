@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 
-use countersign_clauses::coverage::Tally;
 use countersign_clauses::{Clause, all};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::mcp_aql::McpAqlProtocol;
@@ -20,8 +19,7 @@ use super::readings::Costs;
 use super::worth::Drawn;
 use crate::answer::{Answer, Format, Status};
 use crate::differing::many::Matrix;
-use crate::links::LINKS;
-use crate::report::source::SourceUrl;
+use crate::links::Tally;
 use crate::report::{Full, Report, above_worth, clause_link};
 use crate::show::words::printable;
 
@@ -33,8 +31,6 @@ Examples:
                                      with what each reading costs and each rule is worth: minutes
   countersign report --out site --against my-copy
                                      each clause beside its passage in your copy of the documents
-  countersign report --out site --source-url https://code.example/blob/main/{path}#L{line}
-                                     places in the sources as links to where they are shown
   countersign report --matrix one.json two.json
                                      what `diff --format json` wrote of two, as a table
   countersign report --matrix one.json two.json --out site
@@ -57,10 +53,6 @@ pub struct Args {
     /// Put each clause beside its passage in this folder, or file, with a copy of the documents
     #[arg(long, value_name = "DIR", conflicts_with = "matrix")]
     pub against: Option<PathBuf>,
-
-    /// Where the sources are shown: an address with {path} and {line} in it, to which their places become links
-    #[arg(long, value_name = "URL", conflicts_with = "matrix")]
-    pub source_url: Option<SourceUrl>,
 
     /// Put reports of `diff --format json` beside each other: a row for each clause, a column for each implementation
     #[arg(long, value_name = "FILE", num_args = 1..)]
@@ -87,7 +79,6 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let status = against.as_ref().map_or(Status::Holds, against::status);
     make(out)?;
     let report = Report {
-        source: args.source_url.clone(),
         against,
         full: args.full.then(full).transpose()?,
     };
@@ -110,7 +101,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         told(&out.join("findings")),
         below.len()
     );
-    let _ = writeln!(text, "{}", Tally::of(&LINKS, all()));
+    let _ = writeln!(text, "{}", Tally::of(all()));
     if let Some(compared) = &report.against {
         let _ = writeln!(text, "{}", against::totals(compared));
     }

@@ -11,12 +11,10 @@ use countersign_model::specification::Modelled;
 use super::ablate::taken;
 use crate::answer::{Answer, FindingsFormat, Status};
 use crate::arguments::{Protocol, preset, specification};
-use crate::links::LINKS;
 use crate::progress::Progress;
 use crate::recorded::{self, writer::Recorder};
 use crate::table::{self, Align, grouped};
 use crate::verdicts::{self, Verified, divergence_text, property_text};
-use countersign_clauses::coverage::Tally;
 use countersign_conform::bridge::{Bridge, Execution};
 use countersign_conform::edges::{self, Scope, Walk};
 use countersign_conform::{Sides, aaep, mcp_aql, pending_action};
@@ -238,8 +236,6 @@ fn text(verified: &[Verified]) -> String {
             text.push_str(&divergence_text(divergence));
         }
     }
-    let tally = Tally::of(&LINKS, countersign_clauses::all());
-    let _ = writeln!(text, "\n{tally}");
     text
 }
 

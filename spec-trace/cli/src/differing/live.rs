@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use countersign_clauses::Level;
-use countersign_conform::driven::{DRIVER, identity};
+use countersign_conform::driven::{self, DRIVER, identity};
 use countersign_lint::finding::Finding;
 use countersign_lint::report::LintReport;
 use countersign_lint::selection::Selection;
@@ -14,7 +14,7 @@ use countersign_live::client::{Played, SHOWN};
 use countersign_live::for_its_owner;
 use serde_json::Value;
 
-use super::{Found, Judged, Part, Report, Step, Verdict, in_words, judged_by};
+use super::{Found, Judged, Part, Report, Step, Verdict, in_words};
 use crate::show::words::{printable, shortened};
 
 /// What cannot be shown over HTTP, where the host of the implementation cannot be asked for anything and its clock goes on.
@@ -195,8 +195,9 @@ fn verdicts(
     lacks: impl Fn(&'static str) -> Option<&'static str>,
 ) -> BTreeMap<String, Judged> {
     let of = |verdict, needs| Judged { verdict, needs };
-    let unseen =
-        judged_by("aaep").map(|it| (it.to_owned(), of(Verdict::Unsupported, Some(NEEDS_DRIVER))));
+    let unseen = of(Verdict::Unsupported, Some(NEEDS_DRIVER));
+    let judged = driven::judged("aaep").iter();
+    let unseen = judged.map(|it| ((*it).to_owned(), unseen));
     let mut verdicts: BTreeMap<String, Judged> = unseen.collect();
     for (clause, _) in SHOWN {
         let judged = match lacks(clause) {

@@ -23,7 +23,6 @@ use countersign_driver::{Output, Protocol, Request};
 use serde_json::Value;
 
 use crate::answer::{Answer, ReportFormat, Status};
-use crate::links::CITATIONS;
 use crate::show::words::{printable, shortened};
 use baseline::Baseline;
 
@@ -264,15 +263,6 @@ fn is_duty(clause: &str) -> bool {
     clause.is_ok_and(|it| it.level.binds() && it.role == Role::Producer && is_seen(it))
 }
 
-/// The clauses that the judge of a protocol names.
-fn judged_by(protocol: &str) -> impl Iterator<Item = &'static str> {
-    let judge = format!("model/src/{}/judge/", protocol.replace('-', "_"));
-    let named = CITATIONS
-        .iter()
-        .filter(move |it| it.file.starts_with(&judge));
-    named.map(|it| it.id)
-}
-
 /// The verdict on every clause that the judge of a protocol names.
 fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
     search: &Search<D, I>,
@@ -282,8 +272,8 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
         verdict,
         needs: None,
     };
-    let named = judged_by(D::Protocol::NAME);
-    let named = named.map(|clause| (clause.to_owned(), of(Verdict::NotExercised)));
+    let named = driven::judged(D::Protocol::NAME).iter();
+    let named = named.map(|clause| ((*clause).to_owned(), of(Verdict::NotExercised)));
     let mut verdicts: BTreeMap<String, Judged> = named.collect();
     let upheld = search.others.exercised.iter();
     verdicts.extend(upheld.map(|clause| ((*clause).to_owned(), of(Verdict::Upholds))));

@@ -1,38 +1,23 @@
-//! Every clause with what states it, carries it out, judges and tests it, what is wrong with it and what it costs, as a page to search and
-//! to filter, offline; beside an editor's copy of the documents also with the passage that it was read from.
+//! Every clause with what states and judges it, what is wrong with it and what it costs, as a page to search and to filter, offline; beside an editor's copy of the documents also with the passage that it was read from.
 //!
 //! All clauses are in the page from the start; the script hides those that do not fit the filter.
 
-use countersign_clauses::coverage::{self, Tally};
 use countersign_clauses::links::{self, Kind, Link};
 use countersign_clauses::passages::{Beside, Compared, Place, State};
-use countersign_clauses::{Clause, Level, all};
+use countersign_clauses::{Clause, Level, all, by_document};
 use countersign_findings::{Finding, Severity};
 use maud::{Markup, html};
 
 use super::{PROTOCOLS, Report, findings_on, page as whole, severity, ways, worth_file};
 use crate::commands::clauses::against;
-use crate::links::LINKS;
+use crate::links::{LINKS, Tally};
 use crate::show::words::printable;
 
-/// The kinds of evidence that have a column, with its head. Guards and properties are both the model's.
-const COLUMNS: [(Kind, &str); 5] = [
-    (Kind::Property, "Stated"),
-    (Kind::Reference, "Carried out"),
-    (Kind::Monitor, "Judged"),
-    (Kind::Test, "Tested"),
-    (Kind::Fuzz, "Fuzzed"),
-];
+/// The kinds of links that have a column, with its head.
+const COLUMNS: [(Kind, &str); 2] = [(Kind::Property, "Stated"), (Kind::Monitor, "Judged")];
 
 /// What stands beside each other where there is an editor's copy.
-const BESIDE: [&str; 6] = [
-    "Clause",
-    "Its passage",
-    "What it says",
-    "Rule",
-    "Verdict",
-    "Tests",
-];
+const BESIDE: [&str; 5] = ["Clause", "Its passage", "What it says", "Rule", "Verdict"];
 
 /// The levels, the most binding first.
 const LEVELS: [Level; 6] = [
@@ -47,14 +32,14 @@ const LEVELS: [Level; 6] = [
 /// The page.
 pub fn page(report: &Report) -> String {
     let clauses: Vec<&Clause> = all().iter().collect();
-    let documents = coverage::by_document(&clauses);
+    let documents = by_document(&clauses);
     let body = html! {
         a.skip.unseen href="#clauses" { "Skip to the clauses" }
         (ways("", "index.html", report.full.is_some()))
         header.top {
             p.kind { "Countersign" }
             h1 { "From the rules to what holds them" }
-            p.faint { (Tally::of(&LINKS, all())) }
+            p.faint { (Tally::of(all())) }
         }
         main.wide-page[report.against.is_some()] {
             (found(report))
@@ -194,17 +179,17 @@ fn totals(documents: &[Vec<&Clause>]) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "Document" }
-                            @for head in ["Clauses", "Stated", "Carried out", "Judged", "Tested", "Fuzzed", "Not checkable", "Open"] {
+                            @for head in ["Clauses", "Stated", "Judged", "Not checkable"] {
                                 th scope="col" { (head) }
                             }
                         }
                     }
                     tbody {
                         @for (index, document) in documents.iter().enumerate() {
-                            (line(&html! { a href={ "#document-" (index) } { (document[0].document) } }, Tally::of(&LINKS, document.iter().copied())))
+                            (line(&html! { a href={ "#document-" (index) } { (document[0].document) } }, Tally::of(document.iter().copied())))
                         }
                     }
-                    tfoot { (line(&html! { "All" }, Tally::of(&LINKS, all()))) }
+                    tfoot { (line(&html! { "All" }, Tally::of(all()))) }
                 }
             }
         }
@@ -216,11 +201,10 @@ fn line(title: &Markup, tally: Tally) -> Markup {
         tr {
             th scope="row" { (title) }
             td { (tally.clauses) }
-            @for count in [tally.stated, tally.carried_out, tally.judged, tally.tested, tally.fuzzed] {
+            @for count in [tally.stated, tally.judged] {
                 td { (count) span.bar aria-hidden="true" { (share(count, tally.clauses)) } }
             }
             td { (tally.not_checkable) }
-            td { (tally.gaps) }
         }
     }
 }
@@ -256,10 +240,9 @@ fn filter(report: &Report, documents: &[Vec<&Clause>]) -> Markup {
                 }
             }
             label {
-                "Evidence "
-                select #evidence {
+                "Known "
+                select #known {
                     option value="" { "any" }
-                    option value="open" { "none: open" }
                     option value="exception" { "not checkable, with a reason" }
                     @for (kind, head) in COLUMNS { option value={ "-" (kind.letter()) } { "not " (head.to_lowercase()) } }
                     @for (kind, head) in COLUMNS { option value={ "+" (kind.letter()) } { (head.to_lowercase()) } }
@@ -337,7 +320,7 @@ fn row(report: &Report, clause: &Clause) -> Markup {
                 td role="cell" {
                     (said(clause))
                     (verdict(report, clause, &found))
-                    (evidence(report, links, clause, |_| true))
+                    (known(links, |_| true))
                 }
                 @for (kind, head) in COLUMNS {
                     @let count = LINKS.count(clause, kind);
@@ -367,7 +350,6 @@ fn side_by_side(
     let links = LINKS.of(clause);
     let of = |kind| links.iter().filter(move |it| it.kind == kind);
     let no_rule = links::without_rule(clause).filter(|_| clause.level.binds());
-    let is_test = |kind| matches!(kind, Kind::Test | Kind::Fuzz);
     html! {
         td role="cell" data-head="Its passage" {
             @if let Some(beside) = beside {
@@ -377,17 +359,16 @@ fn side_by_side(
         }
         td role="cell" data-head="What it says" {
             (said(clause))
-            (evidence(report, links, clause, |kind| kind != Kind::Guard && !is_test(kind)))
+            (known(links, |kind| kind != Kind::Guard))
         }
         td role="cell" data-head="Rule" {
-            ul.plain { @for link in of(Kind::Guard) { li { (located(report, link)) } } }
+            ul.plain { @for link in of(Kind::Guard) { li { (link.name) } } }
             @if of(Kind::Guard).next().is_none() { span.faint { (no_rule.unwrap_or("none")) } }
         }
         td role="cell" data-head="Verdict" {
             (verdict(report, clause, found))
             @if found.is_empty() { p.faint.source { "nothing found at odds" } }
         }
-        td role="cell" data-head="Tests" { (listed(report, links, is_test, "none")) }
     }
 }
 
@@ -435,61 +416,31 @@ fn verdict(report: &Report, clause: &Clause, found: &[&Finding]) -> Markup {
     }
 }
 
-/// The letters of the kinds of evidence that there is.
+/// The letters of the kinds of links that there are.
 fn kinds(links: &[Link]) -> String {
     let has = |kind| links.iter().any(|link| link.kind == kind);
     let letters = Kind::ALL.into_iter().filter(|kind| has(*kind));
     letters.map(Kind::letter).collect()
 }
 
-/// Why there is no evidence, or all of it of these kinds, behind a line that tells how much.
-fn evidence(
-    report: &Report,
-    links: &[Link],
-    clause: &Clause,
-    is_shown: impl Fn(Kind) -> bool,
-) -> Markup {
+/// Why nothing can check it, or the links of these kinds behind a line that tells how many.
+fn known(links: &[Link], is_shown: impl Fn(Kind) -> bool) -> Markup {
     let reason = links.iter().find(|link| link.kind == Kind::Exception);
+    let shown = links.iter().filter(|link| is_shown(link.kind));
+    let shown: Vec<&Link> = shown.collect();
     html! {
         @if let Some(reason) = reason {
             p.gap { span.badge.quiet { "not checkable" } " " (reason.name) }
-        } @else {
-            @if !LINKS.is_covered(clause) {
-                p.gap { span.badge.open { "open" } " Nothing states, carries out or tests this clause yet." }
-            }
-            (listed(report, links, is_shown, ""))
-        }
-    }
-}
-
-/// The links of these kinds behind a line that tells how many count; where there is none, `nothing`.
-fn listed(
-    report: &Report,
-    links: &[Link],
-    is_shown: impl Fn(Kind) -> bool,
-    nothing: &str,
-) -> Markup {
-    let shown = links.iter().filter(|link| is_shown(link.kind));
-    let shown: Vec<&Link> = shown.collect();
-    let counted = shown.iter().filter(|link| link.kind != Kind::Mention);
-    let counted = counted.count();
-    html! {
-        @if shown.is_empty() { span.faint { (nothing) } }
-        @else {
+        } @else if !shown.is_empty() {
             details {
-                summary { (counted) @if counted == 1 { " link" } @else { " links" } }
+                summary { (shown.len()) @if shown.len() == 1 { " link" } @else { " links" } }
                 dl {
                     @for group in shown.chunk_by(|one, next| one.kind == next.kind) {
                         dt { (group[0].kind.heading()) }
-                        @for link in group { dd { (located(report, link)) } }
+                        @for link in group { dd { (link.name) } }
                     }
                 }
             }
         }
     }
-}
-
-/// A link's name and its place.
-fn located(report: &Report, link: &Link) -> Markup {
-    html! { (link.name) @if let Some(at) = &link.at { " " (report.place(at)) } }
 }

@@ -4,32 +4,27 @@
 //! The one thing to know: nothing is found out here. What is derived, executed and searched comes in, and this lays it out and links it.
 //! The same sources give the same bytes.
 
-use countersign_clauses::coverage::{self, Tally};
 use countersign_clauses::passages::{Beside, Compared};
-use countersign_clauses::{Clause, all};
+use countersign_clauses::{Clause, all, by_document};
 use countersign_findings::{self as findings, Finding, Severity};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use self::source::SourceUrl;
 use crate::commands::clauses;
 use crate::commands::findings::documents;
 use crate::commands::readings::{Costs, PlaceCosts};
 use crate::commands::worth::Drawn;
-use crate::links::LINKS;
+use crate::links::Tally;
 use crate::page::Page;
 use crate::show::html::DRAWING;
 
 mod inventory;
 mod on_text;
 mod readings;
-pub mod source;
 
 /// What a report is made of.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Where files of this project are shown.
-    pub source: Option<SourceUrl>,
     /// The clauses beside an editor's copy of the documents.
     pub against: Option<Compared>,
     /// What takes minutes to search.
@@ -72,21 +67,21 @@ impl Report {
     /// Totals, totals by document, every clause with its links, and every finding; what was asked for besides stands behind them.
     pub fn document(&self) -> Value {
         let clauses: Vec<&Clause> = all().iter().collect();
-        let totals = coverage::by_document(&clauses).into_iter();
+        let totals = by_document(&clauses).into_iter();
         let totals = totals.map(|document| {
             json!({
                 "title": document[0].document,
                 "protocol": document[0].protocol,
-                "totals": Tally::of(&LINKS, document.iter().copied()),
+                "totals": Tally::of(document.iter().copied()),
             })
         });
-        let mut shown = clauses::document(&clauses);
+        let mut shown = clauses::document(&clauses, None);
         for (shown, clause) in shown.as_array_mut().into_iter().flatten().zip(&clauses) {
             self.add_to_clause(shown, clause);
         }
         let found: Vec<&Finding> = findings::all().iter().collect();
         let mut document = json!({
-            "totals": Tally::of(&LINKS, all()),
+            "totals": Tally::of(all()),
             "documents": totals.collect::<Vec<_>>(),
             "clauses": shown,
             "findings": documents(&found),
@@ -108,14 +103,6 @@ impl Report {
         if self.full.is_some() {
             let places = self.places_of(clause);
             shown["readings"] = places.map(|(_, place)| place.name).collect();
-        }
-        if let Some(source) = &self.source {
-            for link in shown["links"].as_array_mut().into_iter().flatten() {
-                let url = link["at"].as_str().and_then(|at| source.of(at));
-                if let Some(url) = url {
-                    link["url"] = json!(url);
-                }
-            }
         }
     }
 
@@ -141,15 +128,6 @@ impl Report {
         let rules = worth.flat_map(|worth| worth.rules.iter().map(|rule| (worth.protocol, rule)));
         let rules = rules.filter(move |(_, (_, clauses, ..))| clauses.contains(&id));
         rules.map(|(protocol, &(name, _, count, shortest))| (protocol, name, count, shortest))
-    }
-
-    /// A place in the sources: a link where it is known where they are shown.
-    fn place(&self, at: &str) -> Markup {
-        let url = self.source.as_ref().and_then(|source| source.of(at));
-        html! {
-            @if let Some(url) = url { a.place href=(url) rel="noreferrer" { code { (at) } } }
-            @else { code { (at) } }
-        }
     }
 }
 

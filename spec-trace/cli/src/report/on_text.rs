@@ -1,6 +1,5 @@
 //! What is wrong with the text: the list of the findings, and a page for each, to hand to whoever keeps the document.
 
-use countersign_clauses::links::Kind;
 use countersign_findings::run::in_words;
 use countersign_findings::{self as findings, Case, Finding};
 use maud::{Markup, html};
@@ -8,7 +7,6 @@ use maud::{Markup, html};
 use super::inventory::{passage, state};
 use super::{PROTOCOLS, Report, clause_from, page as whole, severity, ways};
 use crate::commands::findings::{kind, shown_by};
-use crate::links::LINKS;
 use crate::show;
 use crate::show::html::drawing;
 
@@ -142,10 +140,9 @@ fn clauses(report: &Report, finding: &Finding) -> Markup {
             dl.concerned {
                 @for clause in known {
                     dt { (clause_from("../", clause.id.as_str())) " " span.badge.quiet { (clause.level) } }
-                    @let tests = LINKS.count(clause, Kind::Test);
                     dd {
                         (clause.gist)
-                        " " span.faint { "(" (clause.source) "; " (tests) @if tests == 1 { " test)" } @else { " tests)" } }
+                        " " span.faint { "(" (clause.source) ")" }
                         @if let Some(beside) = report.beside(clause) {
                             " " (state(beside))
                             @for place in &beside.passages { (passage(place)) }

@@ -29,16 +29,15 @@
     }));
     const sections = [...document.querySelectorAll("section.document")].filter((section) => section.querySelector(".clauses"));
 
-    const fits = (evidence, kinds) => {
-      if (evidence === "") return true;
-      if (evidence === "open") return kinds === "";
-      if (evidence === "exception") return kinds.includes("x");
-      return kinds.includes(evidence[1]) === (evidence[0] === "+");
+    const fits = (known, kinds) => {
+      if (known === "") return true;
+      if (known === "exception") return kinds.includes("x");
+      return kinds.includes(known[1]) === (known[0] === "+");
     };
 
     apply = () => {
       const words = byId("words").value.toLowerCase().split(/\s+/).filter(Boolean);
-      const [level, within, evidence, found, state] = ["level", "document", "evidence", "found", "state"].map((id) => byId(id)?.value ?? "");
+      const [level, within, known, found, state] = ["level", "document", "known", "found", "state"].map((id) => byId(id)?.value ?? "");
       let shown = 0;
       for (const own of rows) {
         const show =
@@ -47,7 +46,7 @@
           (within === "" || within === own.document) &&
           (found === "" || found === own.found || (found === "some" && own.found === "harm")) &&
           (state === "" || state === own.state) &&
-          fits(evidence, own.kinds);
+          fits(known, own.kinds);
         own.row.hidden = !show;
         if (show) shown++;
       }

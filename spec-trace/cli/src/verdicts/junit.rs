@@ -58,7 +58,6 @@ fn of_comparison(comparison: &Comparison<'_>) -> Case {
         what,
         walk,
         is_whole,
-        by: _,
     } = comparison;
     let result = match &*walk.divergences {
         [first, ..] => {

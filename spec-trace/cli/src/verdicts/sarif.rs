@@ -1,13 +1,10 @@
-//! `verify` for code hosts: a counterexample stands where its property is stated, a divergence where the clause is carried
-//! out, or judged.
+//! `verify` for code hosts. A result names its clause and has no place: it is a run, not a line of a file.
 
 use countersign_model::checker::{Kind, PropertyVerdict};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Comparison, Verified, divergence_text, property_text, unmet};
-use crate::formats::sarif::{Log, Outcome, notification, place};
-use crate::links::LINKS;
-use countersign_clauses::links;
+use super::{Verified, divergence_text, property_text, unmet};
+use crate::formats::sarif::{Log, Outcome, notification};
 use countersign_conform::Divergence;
 
 /// What was found, as a SARIF log.
@@ -22,49 +19,29 @@ pub fn render(verified: &[Verified]) -> Value {
 
 fn results(verified: &Verified) -> impl Iterator<Item = Outcome> {
     let broken = unmet(&verified.check, Kind::Always).filter_map(counterexample);
-    broken.chain(verified.comparisons().flat_map(|it| divergences(&it)))
+    broken.chain(verified.divergences().map(divergence))
 }
 
 /// A property names the clauses that it states; there is at least one.
 fn counterexample(property: &PropertyVerdict) -> Option<Outcome> {
     let clause = property.clauses.first()?;
-    let is_meant =
-        |link: &links::Link| link.kind == links::Kind::Property && link.name == property.name;
-    Some(Outcome {
+    Some(outcome(clause, property_text(property)))
+}
+
+fn divergence(divergence: &Divergence) -> Outcome {
+    outcome(divergence.disagreement.clause, divergence_text(divergence))
+}
+
+fn outcome(clause: &'static str, message: String) -> Outcome {
+    Outcome {
         clause,
         level: "error",
-        message: property_text(property),
-        place: place_of(clause, is_meant),
+        message,
+        place: None,
         fingerprint: None,
         suppressed: None,
         related: Vec::new(),
-    })
-}
-
-fn divergences(comparison: &Comparison<'_>) -> Vec<Outcome> {
-    let by = comparison.by;
-    let of = |divergence: &Divergence| {
-        let clause = divergence.disagreement.clause;
-        Outcome {
-            clause,
-            level: "error",
-            message: divergence_text(divergence),
-            place: place_of(clause, |link| link.kind == by),
-            fingerprint: None,
-            suppressed: None,
-            related: Vec::new(),
-        }
-    };
-    comparison.walk.divergences.iter().map(of).collect()
-}
-
-/// Where a clause leads by the first link that is meant.
-fn place_of(clause: &str, is_meant: impl Fn(&links::Link) -> bool) -> Option<Value> {
-    let links = LINKS.of(countersign_clauses::get(clause).ok()?);
-    let at = links.iter().find(|link| is_meant(link))?.at.as_deref()?;
-    let (file, line) = at.rsplit_once(':')?;
-    let line: u64 = line.parse().ok()?;
-    Some(place(file, Some(json!({"startLine": line}))))
+    }
 }
 
 /// What was not exercised.

@@ -929,9 +929,9 @@ fn an_excerpt_holds_no_control_characters() {
 
 // Clauses and schemas.
 
-/// AAEP-6.3.4-4: from the clause to the guard, the executor's branch, the property and the tests.
+/// AAEP-6.3.4-4: from the clause to the guard, the property, the monitor and the tests.
 #[test]
-fn a_clause_leads_to_its_guard_its_branch_its_property_and_its_tests() {
+fn a_clause_leads_to_its_guard_its_property_its_monitor_and_its_tests() {
     let document = answer(&["clauses", "AAEP-6.3.4-4"]);
     let clause = &document[0];
     assert_eq!(
@@ -940,7 +940,7 @@ fn a_clause_leads_to_its_guard_its_branch_its_property_and_its_tests() {
     );
     assert_eq!(clause["readings"][0], "late-reply");
     let links = clause["links"].as_array().expect("a list");
-    for kind in ["guard", "property", "reference", "test"] {
+    for kind in ["guard", "property", "monitor", "test"] {
         assert!(links.iter().any(|link| link["kind"] == kind), "{kind}");
     }
 }

@@ -88,7 +88,6 @@ fn run(copy: &Path, test: &str) -> Output {
         .env("CARGO_TARGET_DIR", scratch().join("target"))
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
-        .env_remove("COUNTERSIGN_EVIDENCE")
         .output()
         .expect("cargo runs")
 }

@@ -389,31 +389,19 @@ fn what_verify_finds_is_told_to_build_servers() {
 }
 
 #[test]
-fn what_verify_finds_is_told_to_code_hosts_where_the_rule_is_stated_and_carried_out() {
+fn what_verify_finds_is_told_to_code_hosts() {
     let log = verdicts::sarif::render(&[failing()]);
     let schema = sarif_schema();
     let faults: Vec<String> = schema.iter_errors(&log).map(|it| it.to_string()).collect();
     assert_eq!(faults, [""; 0]);
     let run = &log["runs"][0];
     let results = run["results"].as_array().expect("results");
-    let places: Vec<String> = results
-        .iter()
-        .map(|result| {
-            assert_eq!(result["ruleId"], "AAEP-6.3.4-4");
-            let place = &result["locations"][0]["physicalLocation"];
-            assert!(place["region"]["startLine"].as_u64() > Some(1));
-            let uri = place["artifactLocation"]["uri"].as_str();
-            uri.expect("a URI").to_owned()
-        })
-        .collect();
-    let [stated, carried_out] = &*places else {
-        panic!("{places:?}");
-    };
-    assert_eq!(stated, "model/src/aaep/rules.rs");
-    assert!(
-        carried_out.starts_with("reference/src/aaep/"),
-        "{carried_out}"
-    );
+    assert_eq!(results.len(), 2);
+    for result in results {
+        assert_eq!(result["ruleId"], "AAEP-6.3.4-4");
+        let text = result["message"]["text"].as_str().expect("a text");
+        assert!(text.contains("s1 accepts r1 <late>"), "{text}");
+    }
     let invocation = &run["invocations"][0];
     assert_eq!(invocation["exitCode"], 1);
     assert_eq!(invocation["executionSuccessful"], false);
@@ -556,9 +544,7 @@ fn no_link_of_a_report_leads_nowhere() {
     for (name, text) in pages() {
         for address in text.split(" href=\"").skip(1) {
             let address = address.split('"').next().unwrap_or_default();
-            if address.starts_with("https://code.example/")
-                || left_out.contains(&address.trim_start_matches("../"))
-            {
+            if left_out.contains(&address.trim_start_matches("../")) {
                 continue;
             }
             let (file, place) = address.split_once('#').unwrap_or((address, ""));
@@ -579,39 +565,6 @@ fn no_link_of_a_report_leads_nowhere() {
         }
     }
     assert!(links > 2_000, "{links}");
-}
-
-#[test]
-fn places_in_the_sources_lead_to_where_these_are_shown() {
-    let url = "https://code.example/blob/main/{path}#L{line}";
-    let (files, status) = written(&["--source-url", url]);
-    assert_eq!(status, Some(0));
-    let (plain, _) = written(&[]);
-    let mut links = 0;
-    for clause in document(&files)["clauses"].as_array().expect("clauses") {
-        let all = clause["links"].as_array().expect("links");
-        // Of what nothing can check, the page has the reason alone.
-        if all.iter().any(|it| it["kind"] == "exception") {
-            continue;
-        }
-        for link in all {
-            let Some((path, line)) = link["at"].as_str().and_then(|at| at.rsplit_once(':')) else {
-                assert!(link.get("url").is_none(), "{link}");
-                continue;
-            };
-            let expected = format!("https://code.example/blob/main/{path}#L{line}");
-            assert_eq!(link["url"], expected);
-            let shown = format!("href=\"{expected}\"");
-            assert!(files["index.html"].contains(&shown), "{expected}");
-            links += 1;
-        }
-    }
-    assert!(links > 1_000, "{links}");
-    assert!(!plain["index.html"].contains("href=\"http"));
-    for wrong in ["https://code.example/", "https://code.example/{path}/{row}"] {
-        let (files, status) = written(&["--source-url", wrong]);
-        assert_eq!((files.len(), status), (0, Some(2)), "{wrong}");
-    }
 }
 
 #[test]
@@ -639,14 +592,14 @@ fn a_clause_stands_beside_its_passage_with_what_has_become_of_it() {
             "{row}"
         );
     }
-    // Its words, its gist, its rule, what was found on it, its tests.
+    // Its words, its gist, its rule, what was found on it, the tests that fail where it is broken.
     let late = row("AAEP-6.3.4-4");
     for told in [
         "&lt;/script&gt;&lt;img",
         "Check 4:",
         "honours-late",
         "findings/AAEP-F13.html",
-        "tested by",
+        "fails where it is broken",
     ] {
         assert!(late.contains(told), "{told}: {late}");
     }

@@ -6,8 +6,6 @@ mod literal_edges;
 mod party;
 mod process;
 mod random_runs;
-#[path = "../../../clauses/tests/recording/mod.rs"]
-mod recording;
 mod suite;
 mod wide;
 mod wide_aaep;

@@ -26,13 +26,11 @@ mod faults;
 mod many;
 mod more_time;
 mod numbers;
-use crate::recording;
 mod several;
 mod ties;
 
 use faults::{Fault, faults};
 use many::busy_session;
-use recording::note;
 
 /// Lines of a stream that its twin may have otherwise, or not at all. An event that comes too early has to be put
 /// elsewhere, with its time; a question that was never asked takes four lines and the answer.
@@ -94,9 +92,6 @@ fn every_invalid_stream_is_accused_of_exactly_its_fault_at_its_line() {
         assert_eq!(places(&report.violations), violations, "{name}");
         assert_eq!(places(&report.warnings), warnings, "{name}");
         assert_eq!(report.verdict, verdict, "{name}");
-        for finding in report.violations.iter().chain(&report.warnings) {
-            note(finding.also.iter().copied().chain([finding.clause]));
-        }
     }
 }
 

@@ -8,6 +8,4 @@ mod growing;
 mod lint;
 mod lint_rewritten;
 mod producer;
-#[path = "../../../clauses/tests/recording/mod.rs"]
-mod recording;
 mod transcripts;

@@ -19,10 +19,6 @@ use countersign_lint::transcript::{NoTranscript, judge_transcript};
 use countersign_lint::{mcp_aql, pending_action};
 use serde_json::json;
 
-use crate::recording;
-
-use recording::note;
-
 /// A transcript, the line at which it is accused, and what of.
 type Fault = (&'static str, u64, Weight);
 
@@ -921,7 +917,6 @@ fn assert_faults(protocol: &str, faults: &[Fault], rules: &[&Rule]) {
             wrong.push(format!("the twin of {name}: {}", words(&twin)));
         }
         for finding in report.violations.iter().chain(&report.warnings) {
-            note(finding.also.iter().copied().chain([finding.clause]));
             shown.insert(finding.clause);
         }
         let apart = invalid.lines().zip(valid.lines());

@@ -30,11 +30,6 @@ pub fn whole() -> Report {
     let place = place.filter(|it| it.name == "timeout-uses-token");
     let costly = Costs::of::<AaepProtocol>("small", &place.collect::<Vec<_>>()).expect("bounds");
     Report {
-        source: Some(
-            "https://code.example/{path}#L{line}"
-                .parse()
-                .expect("a URL"),
-        ),
         against: Some(compared()),
         full: Some(Full {
             readings: vec![readings, costly],

@@ -4,7 +4,6 @@ use countersign_lint::report::{LintReport, Verdict};
 use serde_json::{Value, json};
 
 use super::{lint_bytes, places};
-use crate::recording::note;
 
 /// Faults that never come alone: the call that breaks them was announced too early.
 pub const NEVER_ALONE: [&str; 1] = ["AAEP-6.3.2-4"];
@@ -122,11 +121,7 @@ impl Stream {
 
 fn judged(lines: &[Value]) -> LintReport {
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
-    let report = lint_bytes(lines.join("\n").as_bytes());
-    for finding in report.violations.iter().chain(&report.warnings) {
-        note(finding.also.iter().copied().chain([finding.clause]));
-    }
-    report
+    lint_bytes(lines.join("\n").as_bytes())
 }
 
 fn changed(mut object: Value, changes: Value) -> Value {
