@@ -498,6 +498,7 @@ fn a_producer_that_cannot_be_driven_is_an_error_that_says_why() {
 
 #[test]
 fn a_producer_of_which_nothing_comes_or_that_dies_is_no_pass_and_no_hang() {
+    static BEGUN: AtomicBool = AtomicBool::new(false);
     // Nothing comes.
     let silent = bad(|line, to| {
         if streams(line, to)? {
@@ -513,7 +514,6 @@ fn a_producer_of_which_nothing_comes_or_that_dies_is_no_pass_and_no_hang() {
         "{remark:?}"
     );
     // It breaks off in the middle of an event, again and again, once a session has begun.
-    static BEGUN: AtomicBool = AtomicBool::new(false);
     let dies = bad(|line, to| {
         if streams(line, to)? {
             while !BEGUN.load(Ordering::Relaxed) {
