@@ -45,7 +45,8 @@ impl Tree {
             let seen = format!("{above}{name}");
             if name.starts_with('.') {
                 continue;
-            } else if kind.is_dir() && name != "target" {
+            }
+            if kind.is_dir() && name != "target" {
                 self.add(&path, &format!("{seen}/"))?;
             } else if kind.is_file() {
                 let bytes = fs::read(&path).into_diagnostic();
