@@ -130,10 +130,8 @@ pub struct Verified {
     pub check_seconds: f64,
     /// Every edge, one executor for each model state.
     pub edges: Walk,
-    /// The bounds of the walk over the literal model.
-    pub literal_bounds: &'static str,
-    /// Every edge of the literal model within those bounds.
-    pub literal: Walk,
+    /// Every edge of the literal model within the bounds of that name, where it was asked for.
+    pub literal: Option<(&'static str, Walk)>,
     /// Every edge at the smallest bounds, over pairs of model state and executor.
     pub pairs: Walk,
     /// Every edge within each of the bounds that the protocol sets aside for what others go without, with their name.
@@ -192,7 +190,11 @@ impl Verified {
             walk,
             is_whole,
         };
-        let (literal, edges, pairs) = (&self.literal, &self.edges, &self.pairs);
+        let (edges, pairs) = (&self.edges, &self.pairs);
+        let literal = self.literal.as_ref().map(|(_, walk)| {
+            let what = "the executor does as the literal model on every edge";
+            of_executor(what, walk, walk.edges > 0)
+        });
         let as_searched = edges.nodes == self.check.unique_states as u64
             && edges.edges == self.check.transitions as u64;
         let judged = self.judged.as_ref().map(|walk| Comparison {
@@ -204,12 +206,7 @@ impl Verified {
             let what = format!("the executor does as the model on every edge at {bounds} bounds");
             of_executor(&what, walk, walk.edges > 0)
         });
-        [
-            of_executor(
-                "the executor does as the literal model on every edge",
-                literal,
-                literal.edges > 0,
-            ),
+        let of_states_and_pairs = [
             of_executor(
                 "the executor does as the model on every edge",
                 edges,
@@ -220,10 +217,9 @@ impl Verified {
                 pairs,
                 pairs.edges > 0,
             ),
-        ]
-        .into_iter()
-        .chain(aside)
-        .chain(judged)
+        ];
+        let usual = of_states_and_pairs.into_iter().chain(aside).chain(judged);
+        literal.into_iter().chain(usual)
     }
 
     /// As programs read it.
@@ -236,11 +232,9 @@ impl Verified {
             "transitions": self.check.transitions,
             "edges": self.edges.edges,
             "pairs": self.pairs.nodes,
-            "literal": {
-                "bounds": self.literal_bounds,
-                "states": self.literal.nodes,
-                "edges": self.literal.edges,
-            },
+            "literal": self.literal.as_ref().map(|(bounds, walk)| {
+                json!({ "bounds": bounds, "states": walk.nodes, "edges": walk.edges })
+            }),
             "aside": self.aside.iter().map(|(bounds, walk)| {
                 json!({ "bounds": bounds, "states": walk.nodes, "edges": walk.edges })
             }).collect::<Vec<_>>(),

@@ -18,31 +18,6 @@ const UNITS: &str = "
 # Each document as it was read, unit by unit: its letters, their hash, the hash of its signs where it has any. A heading has a `#`.
 ";
 
-/// `COUNTERSIGN_COPY=DIR cargo test -p countersign-clauses the_rows -- --ignored` writes the documents that are in DIR anew, and makes of
-/// each passage the whole units with its words.
-#[test]
-#[ignore = "writes a file"]
-fn the_rows_are_written_anew_from_a_copy() {
-    let folder =
-        env::var("COUNTERSIGN_COPY").expect("COUNTERSIGN_COPY is a folder with the documents");
-    let paths = fs::read_dir(&folder)
-        .expect(&folder)
-        .map(|it| it.expect("an entry").path());
-    let texts =
-        paths.filter_map(|it| Some((it.display().to_string(), fs::read_to_string(it).ok()?)));
-    let copies: Vec<Copy> = texts.map(|(name, text)| Copy::new(name, text)).collect();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("passages.toml");
-    fs::write(file, written(rows(), &copies)).expect("passages.toml");
-}
-
-/// `COUNTERSIGN_PASSAGE='its words' cargo test -p countersign-clauses the_row_of -- --ignored --nocapture` prints what to write for them.
-#[test]
-#[ignore = "prints what a new clause needs"]
-fn the_row_of_a_passage() {
-    let words = env::var("COUNTERSIGN_PASSAGE").expect("the words of a passage");
-    println!("\"{}\"", Passage::of(&words));
-}
-
 /// The file as the copies have the documents.
 pub(super) fn written(rows: &Rows, copies: &[Copy]) -> String {
     let read = all().iter().filter(|it| !rows.of(it).is_empty());
@@ -218,4 +193,34 @@ fn filled(words: &str) -> String {
         width += word.len() + 1;
     }
     text + "\n"
+}
+
+/// Started by a person, and by no run of the tests.
+mod by_hand {
+    use super::*;
+
+    /// `COUNTERSIGN_COPY=DIR cargo test -p countersign-clauses the_rows -- --ignored` writes the documents that are in DIR anew, and makes of
+    /// each passage the whole units with its words.
+    #[test]
+    #[ignore = "by hand: writes a file"]
+    fn the_rows_are_written_anew_from_a_copy() {
+        let folder =
+            env::var("COUNTERSIGN_COPY").expect("COUNTERSIGN_COPY is a folder with the documents");
+        let paths = fs::read_dir(&folder)
+            .expect(&folder)
+            .map(|it| it.expect("an entry").path());
+        let texts =
+            paths.filter_map(|it| Some((it.display().to_string(), fs::read_to_string(it).ok()?)));
+        let copies: Vec<Copy> = texts.map(|(name, text)| Copy::new(name, text)).collect();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("passages.toml");
+        fs::write(file, written(rows(), &copies)).expect("passages.toml");
+    }
+
+    /// `COUNTERSIGN_PASSAGE='its words' cargo test -p countersign-clauses the_row_of -- --ignored --nocapture` prints what to write for them.
+    #[test]
+    #[ignore = "by hand: prints what a new clause needs"]
+    fn the_row_of_a_passage() {
+        let words = env::var("COUNTERSIGN_PASSAGE").expect("the words of a passage");
+        println!("\"{}\"", Passage::of(&words));
+    }
 }

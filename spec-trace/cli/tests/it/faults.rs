@@ -2,7 +2,7 @@
 //!
 //! They go into a copy of the workspace below `target/tmp`, which is kept, so that the next fault costs one crate:
 //!
-//!     cargo test --test faults -- --ignored --nocapture
+//!     .ci/night faults
 //!
 //! `COUNTERSIGN_FAULTS` chooses those that break the clauses, or change the files, which begin with it.
 
@@ -14,7 +14,7 @@ use std::{env, fs};
 use countersign_clauses::faults::{self, Fault};
 
 #[test]
-#[ignore = "builds a crate for each fault"]
+#[ignore = "night: builds a crate for each fault"]
 fn every_fault_fails_its_test() {
     let chosen = chosen();
     assert!(!chosen.is_empty(), "COUNTERSIGN_FAULTS chooses some");

@@ -46,7 +46,7 @@ fn no_run_with_clarifications_is_accused() {
 /// AAEP-6.5.5-2, AAEP-6.8-3, AAEP-A.5-2: nor where a question is withdrawn, or comes to its default as the last subscription closes,
 /// after a response that does not fit; also where no event says which question it is about.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "night: takes minutes"]
 fn no_run_with_a_clarification_that_nobody_answers_is_accused() {
     let [.., by_nobody] = CLARIFYING;
     let [full, _, without_ids] = UNCOUNTED;
@@ -64,7 +64,7 @@ fn no_run_with_work_is_accused() {
 
 /// The same with three pieces of it, and disturbed.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "night: takes minutes"]
 fn no_run_with_much_work_is_accused() {
     let [_, three, disturbed] = WORKING;
     let found = nobody_accused(&[three, disturbed], &RECORDERS);
@@ -73,7 +73,7 @@ fn no_run_with_much_work_is_accused() {
 
 /// AAEP-6.3.4-2, AAEP-6.5.5-4: nor where replies to them are forged, of the other kind or malformed.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "night: takes minutes"]
 fn no_run_with_disturbed_clarifications_is_accused() {
     let [_, more_time, disturbed, _] = CLARIFYING;
     let [full, events_alone, _] = UNCOUNTED;
@@ -84,9 +84,9 @@ fn no_run_with_disturbed_clarifications_is_accused() {
     );
 }
 
-/// The same with all that can happen in one session: `cargo test --release -p countersign-cli --test recorded -- --ignored`.
+/// The same with all that can happen in one session: `.ci/night walks`.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "night: takes minutes"]
 fn no_run_of_a_disturbed_session_is_accused() {
     let found = nobody_accused(&[TOGETHER], &[Recorder::FULL]);
     assert_eq!(found, (11_373_640, 43_433_530));

@@ -693,7 +693,8 @@ struct Verified {
     edges: u64,
     /// Of model state and executor, at small bounds.
     pairs: u64,
-    literal: Walk,
+    /// The walk over the literal model, where `--full` asks for it.
+    literal: Option<Walk>,
     /// Walks at bounds set aside for what others go without.
     aside: Vec<Walk>,
     /// The walk over the judge of recorded streams, where the protocol has one.
