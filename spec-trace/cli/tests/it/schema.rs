@@ -780,7 +780,7 @@ fn lists_are_as_their_schemas_say() {
     for (name, arguments) in [
         ("clauses", &["clauses"][..]),
         ("clauses", &["clauses", "--gaps"]),
-        ("clauses", &["clauses", "PA-5", "--source", "src"]),
+        ("clauses", &["clauses", "PA-5", "--source", "clauses"]),
         ("findings", &["findings"]),
         ("findings.editorial", &["findings", "--editorial"]),
         ("findings.refuted", &["findings", "--refuted"]),
