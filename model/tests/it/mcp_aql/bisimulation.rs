@@ -39,12 +39,14 @@ fn observe(model: &McpAql, state: &State, action: Action) -> Option<Observation>
 }
 
 #[test]
+#[ignore = "night: walks whole graphs"]
 fn a_state_and_its_quotient_offer_the_same_steps() {
     assert_bisimulation(observe);
 }
 
 /// AQL-5.5-3: what `small` bounds do not have: too little room.
 #[test]
+#[ignore = "night: walks whole graphs"]
 fn that_is_so_where_there_is_room_for_one() {
     let crowded = Bounds {
         ticks: 0,
@@ -55,6 +57,7 @@ fn that_is_so_where_there_is_room_for_one() {
 
 /// AQL-6.5-1: what `small` bounds do not have: a limit.
 #[test]
+#[ignore = "night: walks whole graphs"]
 fn that_is_so_where_tries_are_limited() {
     let limited = Bounds {
         tokens: 1,
@@ -65,6 +68,7 @@ fn that_is_so_where_tries_are_limited() {
 
 /// AQL-3.2-4: what `small` bounds do not have: lists that change.
 #[test]
+#[ignore = "night: walks whole graphs"]
 fn that_is_so_where_lists_change() {
     let lists = Bounds {
         tokens: 1,
@@ -75,6 +79,7 @@ fn that_is_so_where_lists_change() {
 
 /// What `small` bounds do not have: three.
 #[test]
+#[ignore = "night: walks whole graphs"]
 fn that_is_so_for_three_as_well() {
     let three = Bounds {
         tokens: 3,

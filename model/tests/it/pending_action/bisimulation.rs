@@ -35,12 +35,14 @@ fn observe(model: &PendingAction, state: &State, action: Action) -> Option<Obser
 }
 
 #[test]
+#[ignore = "night: walks whole graphs"]
 fn a_state_and_its_quotient_offer_the_same_steps() {
     assert_bisimulation(observe);
 }
 
 /// What `small` bounds do not have: two disturbances in one run, such as a crash after the clock was set back.
 #[test]
+#[ignore = "night: walks whole graphs"]
 fn that_is_so_after_two_disturbances_as_well() {
     let one_action = Bounds {
         actions: 1,
@@ -65,6 +67,7 @@ fn that_is_so_after_two_disturbances_as_well() {
 
 /// What `small` bounds do not have: three.
 #[test]
+#[ignore = "night: walks whole graphs"]
 fn that_is_so_for_three_as_well() {
     let three = Bounds {
         actions: 3,

@@ -135,6 +135,7 @@ impl Outcome {
 /// What waits for the deadlines of a producer does so at once: a minute of each is waiting, and as many tests run side by side as there
 /// are processors.
 #[test]
+#[ignore = "night: drives a producer for minutes"]
 fn who_keeps_the_rules_passes_and_faults_are_caught() {
     let all: [(&str, fn()); 3] = [
         ("the reference", the_reference_passes_in_both_bindings),

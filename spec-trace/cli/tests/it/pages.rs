@@ -46,6 +46,7 @@ fn folder() -> TempDir {
 
 /// AAEP-A.8-5: from the list of violations to the line, its clause, and what is known of the confirmation there.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn a_violation_leads_to_its_line_and_its_clause() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -87,6 +88,7 @@ fn a_violation_leads_to_its_line_and_its_clause() {
 
 /// A file of several runs is one page, in which they are picked.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn the_runs_of_a_file_are_picked_in_its_page() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -117,6 +119,7 @@ fn the_runs_of_a_file_are_picked_in_its_page() {
 }
 
 #[test]
+#[ignore = "night: needs Chromium"]
 fn a_run_is_stepped_through_by_keyboard_and_heard_as_it_goes() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -179,6 +182,7 @@ fn a_run_is_stepped_through_by_keyboard_and_heard_as_it_goes() {
 
 /// The names and roles that the browser hands to a screen reader.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn a_screen_reader_finds_landmarks_headings_and_a_table() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -227,6 +231,7 @@ fn a_screen_reader_finds_landmarks_headings_and_a_table() {
 
 /// Text that means to be more than text, in every place that is shown.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn a_hostile_stream_runs_nothing_and_loads_nothing() {
     const HOSTILE: &str = "</script><img src=https://example.invalid/x onerror=\"document.title='taken'\">\u{202E}\u{1}<!--";
     let Some(mut browser) = Chromium::start() else {
@@ -346,6 +351,7 @@ fn long_stream() -> String {
 }
 
 #[test]
+#[ignore = "night: needs Chromium"]
 fn ten_thousand_events_open_and_scroll_without_delay() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -399,6 +405,7 @@ fn ten_thousand_events_open_and_scroll_without_delay() {
 }
 
 #[test]
+#[ignore = "night: needs Chromium"]
 fn the_report_is_filtered_by_words_level_and_gap() {
     let Some(mut browser) = Chromium::start() else {
         return;

@@ -15,6 +15,7 @@ fn nobody_accused(bounds: &[Bounds], recorders: &[Recorder]) -> (u64, u64) {
 /// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1: whoever keeps the rules is not accused, whatever the world does and however it is
 /// recorded. The first two recorders are those of `verify`, which the tests of the command line look at.
 #[test]
+#[ignore = "night: takes minutes"]
 fn no_run_that_the_model_allows_is_accused() {
     let [one, two, _] = APART;
     let [_, _, others @ ..] = RECORDERS;
@@ -23,6 +24,7 @@ fn no_run_that_the_model_allows_is_accused() {
 
 /// AAEP-6.2.2-2: nor in two sessions at once.
 #[test]
+#[ignore = "night: takes minutes"]
 fn no_run_of_two_sessions_is_accused() {
     let [_, _, sessions] = APART;
     assert_eq!(
@@ -33,6 +35,7 @@ fn no_run_of_two_sessions_is_accused() {
 
 /// AAEP-6.1-7, AAEP-6.4.2-3, AAEP-6.5.5-1, AAEP-A.5-1: nor where clarifications are asked for, and questions have more time.
 #[test]
+#[ignore = "night: takes minutes"]
 fn no_run_with_clarifications_is_accused() {
     let [in_peace, more_time, ..] = CLARIFYING;
     let [full, events_alone, _] = UNCOUNTED;
@@ -56,6 +59,7 @@ fn no_run_with_a_clarification_that_nobody_answers_is_accused() {
 
 /// AAEP-6.1-4, AAEP-A.3-3, AAEP-A.6-1, AAEP-A.7.7-1: nor where tools run unasked, output is written and sessions are handed off.
 #[test]
+#[ignore = "night: takes minutes"]
 fn no_run_with_work_is_accused() {
     let [work, _, _] = WORKING;
     let found = nobody_accused(&[work], &RECORDERS);

@@ -28,16 +28,19 @@ fn assert_is_of_the_model<D: Suited>(folder: &str) {
 }
 
 #[test]
+#[ignore = "night: derives the suite anew"]
 fn the_suite_of_pending_actions_is_that_of_the_model() {
     assert_is_of_the_model::<PendingActionDriver>("pending_action");
 }
 
 #[test]
+#[ignore = "night: derives the suite anew"]
 fn the_suite_of_confirmation_tokens_is_that_of_the_model() {
     assert_is_of_the_model::<McpAqlDriver>("mcp_aql");
 }
 
 #[test]
+#[ignore = "night: derives the suite anew"]
 fn the_suite_of_aaep_is_that_of_the_model() {
     assert_is_of_the_model::<AaepDriver>("aaep");
 }

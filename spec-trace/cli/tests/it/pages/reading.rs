@@ -48,6 +48,7 @@ const HEADS_IN_VIEW: &str = "(() => {
 
 /// WCAG 1.4.10: down to 320 pixels, which is also a window of 1280 at 400 %, nothing has to be scrolled sideways.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn the_page_fits_windows_of_every_width() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -121,6 +122,7 @@ const CONTRAST: &str = r"(() => {
 
 /// WCAG 1.4.3, in light and in dark, with a violation chosen and without.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn every_text_stands_out_from_what_is_behind_it() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -141,6 +143,7 @@ fn every_text_stands_out_from_what_is_behind_it() {
 
 /// WCAG 2.4.7 and 2.4.11: whatever has the focus shows it, and nothing lies over it.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn the_focus_is_seen_wherever_the_tabulator_leads() {
     const SEEN: &str = "(() => {
       const element = document.activeElement;
@@ -180,6 +183,7 @@ fn the_focus_is_seen_wherever_the_tabulator_leads() {
 }
 
 #[test]
+#[ignore = "night: needs Chromium"]
 fn a_jump_to_a_step_leads_back_to_its_fault_and_the_skip_link_to_the_steps() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -217,6 +221,7 @@ fn a_jump_to_a_step_leads_back_to_its_fault_and_the_skip_link_to_the_steps() {
 
 /// On paper nothing can be stepped through: every fault is there with what was seen, and nothing is dark.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn on_paper_the_faults_are_told_and_the_controls_are_not() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -246,6 +251,7 @@ fn on_paper_the_faults_are_told_and_the_controls_are_not() {
 
 /// Whoever cannot bear motion sees none.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn nothing_moves_where_motion_is_not_wanted() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -264,6 +270,7 @@ fn nothing_moves_where_motion_is_not_wanted() {
 
 /// A redacted page has nothing of the stream in it, also not where the script would find it.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn a_redacted_page_works_without_the_records() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -288,6 +295,7 @@ fn a_redacted_page_works_without_the_records() {
 
 /// Kept runs of every protocol, a divergence, a stream that is cut off and one of which every line is broken.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn whatever_is_drawn_is_stepped_through_without_complaint() {
     let Some(mut browser) = Chromium::start() else {
         return;

@@ -31,6 +31,7 @@ fn write(report: &Report, folder: &Path) {
 }
 
 #[test]
+#[ignore = "night: needs Chromium"]
 fn every_page_of_a_report_fits_its_window_and_loads_nothing() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -72,6 +73,7 @@ const HEAD: &str = "new Promise((done) => setTimeout(() => {
 }, 100))";
 
 #[test]
+#[ignore = "night: needs Chromium"]
 fn the_heads_of_tables_stay_in_view_on_screen_and_not_on_paper() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -101,6 +103,7 @@ const NAMED: &str = "new Promise((done) => setTimeout(() => {
 }, 100))";
 
 #[test]
+#[ignore = "night: needs Chromium"]
 fn an_address_opens_the_clause_that_it_names_even_where_the_filter_has_hidden_it() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -137,6 +140,7 @@ fn an_address_opens_the_clause_that_it_names_even_where_the_filter_has_hidden_it
 }
 
 #[test]
+#[ignore = "night: needs Chromium"]
 fn clauses_are_filtered_by_what_was_found_on_them_and_by_their_passage() {
     let Some(mut browser) = Chromium::start() else {
         return;
@@ -164,6 +168,7 @@ fn clauses_are_filtered_by_what_was_found_on_them_and_by_their_passage() {
 
 /// From a clause to a finding, from there to the step that a passage calls wrong, and back to the clause.
 #[test]
+#[ignore = "night: needs Chromium"]
 fn a_finding_is_reached_from_its_clause_and_leads_back() {
     let Some(mut browser) = Chromium::start() else {
         return;
