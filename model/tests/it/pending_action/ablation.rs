@@ -16,6 +16,7 @@ use crate::common::small;
 use crate::common::table::{assert_carried, table};
 
 #[test]
+#[ignore = "night: searches without each rule"]
 fn every_rule_carries_something_and_every_property_is_carried() {
     let ablations = ablate(&small::<PendingActionProtocol>(), |_| {});
     assert_carried::<PendingActionProtocol>(&ablations);
