@@ -12,6 +12,7 @@ fn the_first_choice_is_the_specification() {
 }
 
 #[test]
+#[ignore = "night: searches by each reading"]
 fn every_other_choice_breaks_what_it_gives_up_and_nothing_else() {
     let found = table::<AaepProtocol>(10);
     let pinned = include_str!("readings.txt");

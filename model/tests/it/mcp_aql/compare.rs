@@ -29,6 +29,7 @@ fn a_higher_rating_at_redemption_tells_aql_5_1_1() {
 
 /// AQL-5.1-1, AQL-5.4-1: both are asked for what only one of them would be asked for by its own numbers.
 #[test]
+#[ignore = "night: searches for minutes"]
 fn a_changed_number_is_told_in_both_directions_aql_5_1_1() {
     assert_each_number_tells::<McpAqlProtocol>(&[]);
 }
@@ -102,6 +103,7 @@ fn steps_that_differ_are_told_apart_aql_6_4_1() {
 
 /// AQL-5.4-1: several uses may be supported, so that whoever refuses them is allowed by both.
 #[test]
+#[ignore = "night: searches for minutes"]
 fn several_uses_need_not_be_supported_aql_5_4_1() {
     let once = counting::<McpAqlProtocol>("uses.most", "1");
     let [text, once] = both_ways(&small(), &once);

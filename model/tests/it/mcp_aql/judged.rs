@@ -15,6 +15,7 @@ fn the_judge_finds_nothing_in_a_gatekeeper_that_keeps_every_rule() {
 }
 
 #[test]
+#[ignore = "night: walks whole graphs"]
 fn the_judge_finds_nothing_without_the_quotient_either() {
     assert_nothing_is_found(&small::<McpAqlProtocol>().literal());
 }

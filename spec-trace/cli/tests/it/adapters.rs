@@ -441,6 +441,7 @@ fn list(program: &str, argument: &str) -> Option<Vec<Value>> {
 
 /// Each entry names a clause and a reading that there are and says in a sentence what is different, and the adapter starts with it.
 #[test]
+#[ignore = "night: starts every adapter a hundred times"]
 fn every_fault_and_every_variant_starts() {
     let mut variants = 0;
     for (protocol, program) in ADAPTERS {

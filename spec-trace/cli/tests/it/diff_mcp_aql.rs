@@ -64,6 +64,7 @@ fn each_fault_is_kept() {
 
 /// What the text leaves open is nobody's fault, and is told.
 #[test]
+#[ignore = "night: drives the adapter for minutes"]
 fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
     kept::variants_pass::<Driver>(start, 12);
 }

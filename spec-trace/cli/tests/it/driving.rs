@@ -153,6 +153,7 @@ fn one_that_refuses_everything_does_not_pass() {
 
 /// What is not declared is no fault, and no pass.
 #[test]
+#[ignore = "night: drives the adapter for minutes"]
 fn a_clause_of_which_nothing_is_declared_is_unsupported() {
     for (protocol, needs, clauses) in [
         ("aaep", "clarify", ["AAEP-6.1-7", "AAEP-A.5-2"]),
@@ -670,6 +671,7 @@ fn assert_threads_do_not_show<D: Referred + Answering>() {
 }
 
 #[test]
+#[ignore = "night: drives the adapter for minutes"]
 fn the_report_is_the_same_on_any_number_of_threads() {
     assert_threads_do_not_show::<PendingActionDriver>();
     assert_threads_do_not_show::<McpAqlDriver>();

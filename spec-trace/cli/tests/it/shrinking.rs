@@ -43,6 +43,7 @@ impl Implementation<Aaep> for Counted {
 }
 
 #[test]
+#[ignore = "night: drives the adapter for minutes"]
 fn a_long_run_is_made_short_with_few_requests() {
     for (fault, seed, clauses, steps, requests) in SHORTENED {
         let Some(command) = adapter::adapter("aaep", &["--fault", fault]) else {

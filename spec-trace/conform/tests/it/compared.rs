@@ -341,6 +341,7 @@ fn nothing_is_left_out<E: Changeable>() {
 /// AAEP-EV-1, AAEP-EV-5, AAEP-EV-7, AAEP-6.1-3, AAEP-6.3.4-8, AAEP-6.3.4-9: every field of every event, call, response, notice
 /// and audit is held against the text, and so is all that the producer holds.
 #[test]
+#[ignore = "night: changes every field of every output"]
 fn nothing_of_the_producer_is_left_out() {
     nothing_is_left_out::<countersign_conform::aaep::Environment>();
 }
@@ -383,6 +384,7 @@ fn nothing_of_the_gatekeeper_that_signs_is_left_out() {
 /// PA-1, PA-3, PA-4, PA-9, PA-10: every field of every record, message, event, call and audit is held against the contract, and
 /// so is all that the ledger holds.
 #[test]
+#[ignore = "night: changes every field of every output"]
 fn nothing_of_the_ledger_is_left_out() {
     nothing_is_left_out::<countersign_conform::pending_action::Environment>();
 }

@@ -11,7 +11,7 @@ use proptest::test_runner::FileFailurePersistence;
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 1_500,
+        cases: 500,
         // A failing run is shrunk by its steps, and its seed says nothing about them.
         max_shrink_iters: 0,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(

@@ -17,7 +17,7 @@ fn kept_runs() -> PathBuf {
 }
 
 /// How many random runs there are.
-const RUNS: usize = 5_000;
+const RUNS: usize = 1_500;
 
 /// Plays a run, or keeps it and says what was broken.
 fn play(run: &Run) -> wide::Played {
