@@ -513,6 +513,7 @@ fn they_are_counted_as_compare_counts_them_aql_7_3_1() {
 /// AQL-5.1-5: a tolerance of 360 seconds is warned of where the longest is that, and it is told which files say so: those that `compare`
 /// counts. One of them tells who takes the text as it stands.
 #[test]
+#[ignore = "night: searches for minutes"]
 fn they_hold_by_a_number_of_a_file() {
     let specs = folder();
     let spec = |longest: u32| {
