@@ -51,10 +51,20 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether the arguments after `cargo test … --` select this test.
+/// Whether the arguments after `cargo test … --` select this test, as they would in a harness.
 fn is_asked_for() -> bool {
-    let mut filters = env::args().skip(1).filter(|word| !word.starts_with('-'));
-    !env::args().any(|word| word == "--list") && filters.all(|filter| NAME.contains(&filter))
+    let (mut filters, mut is_skipped) = (Vec::new(), false);
+    let mut words = env::args().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--list" | "--ignored" => is_skipped = true,
+            "--skip" => is_skipped |= words.next().is_some_and(|it| NAME.contains(&it)),
+            option if option.starts_with('-') => {}
+            _ => filters.push(word),
+        }
+    }
+    let is_named = |filter: &String| NAME.contains(filter.as_str());
+    !is_skipped && (filters.is_empty() || filters.iter().any(is_named))
 }
 
 /// PA-1, PA-3, PA-4, PA-5, PA-7, PA-8, PA-10: see [`account`] for what is compared.

@@ -2,7 +2,7 @@
 //! language.
 //!
 //! The one thing to know: those of messages and of reports are files under `schemas/`, compiled in; that the one of the reply and the
-//! reference's own parser agree is what `tests/schema.rs` is for. That of the driver protocol is derived from the types that read it, those
+//! reference's own parser agree is what `tests/it/schema.rs` is for. That of the driver protocol is derived from the types that read it, those
 //! of what other commands print from types in [`printed`].
 
 use countersign_conform::suite::vectors;

@@ -80,8 +80,8 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     })
 }
 
-/// Checks one protocol's model and walks its bridge: within the bounds, literally within those that the protocol sets
-/// aside for it, and over pairs within the smallest. Where its streams are recorded and judged, the judge is walked too.
+/// Checks one protocol's model and walks its bridge: within the bounds, over pairs within the smallest, and with `--full` literally
+/// within those that the protocol sets aside for it. Where its streams are recorded and judged, the judge is walked too.
 fn verify<E: Execution>(
     args: &Args,
     judge: Option<fn(&Progress) -> Walk>,

@@ -156,20 +156,79 @@ fn said(said: impl Iterator<Item = &'static ClauseId>) -> BTreeSet<&'static str>
 /// A fault that no longer fits its source would be put in nowhere; `faults.rs` puts in those that do.
 #[test]
 fn every_fault_fits_its_source_and_names_a_test_and_clauses_that_exist() {
-    let mut files = Vec::new();
-    sources(&root(), &mut files);
     assert!(!faults::all().is_empty(), "the faults are there");
     for fault in faults::all() {
         let source = fs::read_to_string(root().join(&fault.file)).expect("a source");
         assert_eq!(source.matches(&fault.find).count(), 1, "{}", fault.find);
         assert_ne!(fault.find, fault.replace, "{}", fault.file);
-        let name = fault.test.rsplit([' ', ':']).next().unwrap_or_default();
-        let head = format!("fn {name}(");
-        let is_there = files.iter().any(|(_, text)| text.contains(&head));
-        assert!(is_there, "{}", fault.test);
+        assert!(is_test(&fault.test), "there is no test {}", fault.test);
         for clause in &fault.clauses {
             assert!(get(clause.as_str()).is_ok(), "{clause}");
         }
+    }
+}
+
+/// Whether there is such a test, said by its package, its target and its path.
+fn is_test(test: &str) -> bool {
+    let words: Vec<&str> = test.split(' ').collect();
+    let &[package, target, path] = words.as_slice() else {
+        panic!("package, target, path: {test}");
+    };
+    let name = package.strip_prefix("countersign-").unwrap_or_default();
+    let folders = [root().join(name), root().join("spec-trace").join(name)];
+    let folder = folders.into_iter().find(|it| it.is_dir());
+    let folder = folder.unwrap_or_else(|| panic!("a package: {test}"));
+    let (mut inside, head) = if target == package.replace('-', "_") {
+        (folder.join("src"), "lib.rs".to_owned())
+    } else if target == "it" {
+        (folder.join("tests/it"), "main.rs".to_owned())
+    } else {
+        (folder.join("tests"), format!("{target}.rs"))
+    };
+    let Ok(mut text) = fs::read_to_string(inside.join(head)) else {
+        return false;
+    };
+    let mut modules: Vec<&str> = path.split("::").collect();
+    let function = modules.pop().unwrap_or_default();
+    for module in modules {
+        if !text.contains(&format!("mod {module} {{")) {
+            let files = [format!("{module}.rs"), format!("{module}/mod.rs")];
+            let mut files = files.iter().map(|it| fs::read_to_string(inside.join(it)));
+            match files.find_map(Result::ok) {
+                Some(found) if text.contains(&format!("mod {module};")) => text = found,
+                Some(_) | None => return false,
+            }
+        }
+        inside = inside.join(module);
+    }
+    text.contains(&format!("fn {function}("))
+}
+
+#[test]
+fn a_test_is_found_by_its_package_target_and_path() {
+    for (test, is_there) in [
+        (
+            "countersign-model it aaep::steps::a_timeout_of_none_is_refused_and_changes_nothing",
+            true,
+        ),
+        (
+            "countersign-model aaep steps::a_timeout_of_none_is_refused_and_changes_nothing",
+            false,
+        ),
+        (
+            "countersign-model it aaep::teeth::a_timeout_of_none_is_refused_and_changes_nothing",
+            false,
+        ),
+        (
+            "countersign-model it aaep::steps::there_is_no_such_test",
+            false,
+        ),
+        (
+            "countersign-lint countersign_lint small_map::tests::there_is_no_such_test",
+            false,
+        ),
+    ] {
+        assert_eq!(is_test(test), is_there, "{test}");
     }
 }
 

@@ -17,7 +17,9 @@ fn binary() -> String {
 fn diff(protocol: &str, arguments: &[&str], script: &str, kept: &TempDir) -> Command {
     let serve = format!("{} serve {protocol} --stdio", binary());
     let mut command = countersign();
-    command.args(["diff", protocol]).args(arguments);
+    // On a slow machine a process takes its time to start.
+    command.args(["diff", protocol, "--timeout", "60"]);
+    command.args(arguments);
     command.arg("--save").arg(kept.path());
     command.args(["--", "sh", "-c", &script.replace("$serve", &serve)]);
     command

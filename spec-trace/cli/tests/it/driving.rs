@@ -61,7 +61,8 @@ fn countersign(arguments: &[&str], command: &[String]) -> Output {
 fn diff(protocol: &str, arguments: &[&str], command: &[String]) -> Output {
     let kept = folder();
     let kept = kept.path().display().to_string();
-    let first = ["diff", protocol, "--save", &kept];
+    // On a slow machine a process takes its time to start.
+    let first = ["diff", protocol, "--timeout", "60", "--save", &kept];
     countersign(&[&first, arguments].concat(), command)
 }
 

@@ -88,6 +88,8 @@ fn run(copy: &Path, test: &str) -> Output {
         .env("CARGO_TARGET_DIR", scratch().join("target"))
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        // A fault is one line.
+        .env("CARGO_INCREMENTAL", "1")
         .output()
         .expect("cargo runs")
 }

@@ -68,9 +68,8 @@ fn workspace() -> PathBuf {
         .to_path_buf()
 }
 
-/// The crates of the workspace, and for each the siblings in its manifest, with whether only its tests see them. The names
-/// are without what all of them begin with.
-fn siblings_by_crate() -> BTreeMap<String, BTreeSet<(String, bool)>> {
+/// The packages of the workspace, as cargo tells them.
+fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
         .current_dir(workspace())
@@ -83,8 +82,17 @@ fn siblings_by_crate() -> BTreeMap<String, BTreeSet<(String, bool)>> {
     );
     let metadata: Value =
         serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
-    let list = |value: &Value| value.as_array().expect("a list").clone();
-    let packages = list(&metadata["packages"]);
+    list(&metadata["packages"])
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().expect("a list").clone()
+}
+
+/// The crates of the workspace, and for each the siblings in its manifest, with whether only its tests see them. The names
+/// are without what all of them begin with.
+fn siblings_by_crate() -> BTreeMap<String, BTreeSet<(String, bool)>> {
+    let packages = packages();
     let short = |value: &Value| {
         let name = value["name"].as_str().expect("a name");
         name.strip_prefix("countersign-").map(str::to_owned)
@@ -245,19 +253,29 @@ fn what_was_cut_does_not_come_back() {
     let root = workspace();
     for path in [
         ".ci/evidence",
+        "spec-trace/clauses/src/coverage.rs",
+        "spec-trace/clauses/src/evidence.rs",
+        "spec-trace/clauses/tests/recording",
         "spec-trace/cli/build",
         "spec-trace/cli/build.rs",
         "spec-trace/cli/src/recorded/ablated.rs",
         "spec-trace/cli/src/recorded/explained.rs",
+        "spec-trace/cli/src/report/source.rs",
+        "spec-trace/cli/tests/it/left_out.txt",
+        "spec-trace/cli/tests/it/serve/http_kept.rs",
         "spec-trace/cli/tests/left_out.txt",
-        "spec-trace/clauses/src/coverage.rs",
-        "spec-trace/clauses/src/evidence.rs",
-        "spec-trace/clauses/tests/recording",
+        "spec-trace/cli/tests/serve",
+        "spec-trace/cli/tests/snapshots",
         "spec-trace/coverage.txt",
         "spec-trace/evidence.txt",
+        "spec-trace/findings/src/details.rs",
+        "spec-trace/findings/src/together.rs",
         "spec-trace/lint/src/envelope/mapping.rs",
         "spec-trace/lint/src/envelope/mappings",
         "spec-trace/lint/src/rows",
+        "spec-trace/lint/tests/it/rows.rs",
+        "spec-trace/lint/tests/rows.rs",
+        "spec-trace/live/src/host/tests.rs",
         "spec-trace/live/src/kept.rs",
         "spec-trace/traces/transcripts/pending-action-rows",
     ] {
@@ -270,20 +288,78 @@ fn what_was_cut_does_not_come_back() {
     }
 }
 
+/// Each further binary of tests costs a link of all that it tests.
+#[test]
+fn a_crate_has_one_binary_of_integration_tests() {
+    // The crash test is the very program that it kills.
+    let is_counted = |target: &Value| target["kind"][0] == "test" && target["name"] != "crash";
+    for package in packages() {
+        let targets = list(&package["targets"]);
+        let names: Vec<_> = targets.iter().filter(|it| is_counted(it)).collect();
+        assert!(names.len() <= 1, "{}: {names:#?}", package["name"]);
+    }
+}
+
 /// A test that only the night runs says so, and `.ci/night` runs all that are ignored but those that are for a person to start.
 #[test]
 fn every_ignored_test_is_the_nights_or_stands_in_by_hand() {
     let root = workspace();
-    let files = ["model", "reference", "spec-trace"].map(|folder| rust_files(&root.join(folder)));
+    let folders = ["model", "reference", "spec-trace"].map(|folder| rust_files(&root.join(folder)));
     let mut nights = 0;
-    for file in files.iter().flatten() {
+    for file in folders.iter().flatten() {
         let text = fs::read_to_string(file).expect("a readable source");
-        let by_hand = text.find("mod by_hand {").unwrap_or(text.len());
-        for (at, _) in text.match_indices(concat!("#[ign", "ore")) {
-            let is_night = text[at..].starts_with(concat!("#[ign", "ore = \"night: "));
-            assert!(is_night || at > by_hand, "{}", file.display());
+        for (at, is_night) in ignored(&text) {
+            let is_by_hand = by_hand(&text).is_some_and(|it| it.contains(&at));
+            assert!(is_night != is_by_hand, "{}, byte {at}", file.display());
             nights += usize::from(is_night);
         }
     }
     assert!(nights > 0, "the night has tests of its own");
+    // The night's tests are those of the members that are built unasked.
+    for folder in ["benches", "fuzz"] {
+        for file in rust_files(&root.join(folder)) {
+            let text = fs::read_to_string(&file).expect("a readable source");
+            assert_eq!(ignored(&text), [], "{}", file.display());
+        }
+    }
+}
+
+/// Where a source has a test ignored, and whether as one of the night.
+fn ignored(text: &str) -> Vec<(usize, bool)> {
+    let word = concat!("ign", "ore");
+    let attributes = text.match_indices("#[").map(|(at, _)| (at, &text[at..]));
+    let attributes = attributes.map(|(at, rest)| (at, &rest[..rest.find(']').unwrap_or(0)]));
+    let ignoring = attributes.filter_map(|(at, attribute)| {
+        let is_plain = attribute.strip_prefix("#[")?.starts_with(word);
+        let is_conditional = attribute.starts_with("#[cfg_attr(") && attribute.contains(word);
+        let is_night = attribute.starts_with(&format!("#[{word} = \"night: "));
+        (is_plain || is_conditional).then_some((at, is_night))
+    });
+    ignoring.collect()
+}
+
+/// Where in a source the module of what a person starts stands.
+fn by_hand(text: &str) -> Option<std::ops::Range<usize>> {
+    let head = "mod by_hand {\n";
+    let begin = text.find(head)?;
+    let indent = text[..begin].rsplit('\n').next().unwrap_or_default();
+    let end = text[begin..].find(&format!("\n{indent}}}\n"))?;
+    Some(begin..begin + end)
+}
+
+#[test]
+fn an_ignored_test_is_found_wherever_it_stands() {
+    let word = concat!("ign", "ore");
+    let night = format!("#[test]\n#[{word} = \"night: long\"]\nfn one() {{}}\n");
+    assert_eq!(ignored(&night), [(8, true)]);
+    for other in ["", " = \"by hand: writes\"", " = \"slow\""] {
+        let text = format!("#[{word}{other}]\nfn one() {{}}\n");
+        assert_eq!(ignored(&text), [(0, false)], "{text}");
+    }
+    let conditional = format!("#[cfg_attr(\n    windows,\n    {word} = \"night: long\"\n)]\n");
+    assert_eq!(ignored(&conditional), [(0, false)]);
+    let behind = format!("    mod by_hand {{\n        fn one() {{}}\n    }}\n    {night}");
+    let module = by_hand(&behind).expect("the module");
+    assert!(!module.contains(&ignored(&behind)[0].0));
+    assert!(module.contains(&behind.find("fn one").expect("inside")));
 }

@@ -389,9 +389,13 @@ fn ten_thousand_events_open_and_scroll_without_delay() {
     );
     let stepped = stepped.as_f64().expect("a duration");
     assert_eq!(browser.text("#now"), "Step 10000 of 10000");
-    browser.evaluate("new Promise((done) => setTimeout(done, 200))");
     let seen = browser.evaluate(
-        "(() => { const box = document.getElementById('s10000').getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; })()",
+        "(async () => {
+           const row = document.getElementById('s10000');
+           const isSeen = () => { const box = row.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; };
+           for (let tries = 0; tries < 600 && !isSeen(); tries++) await new Promise((done) => setTimeout(done, 100));
+           return isSeen();
+         })()",
     );
     assert_eq!(seen, true, "the last step is in view");
     let bytes = fs::metadata(&page).expect("a page").len();

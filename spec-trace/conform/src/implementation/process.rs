@@ -31,7 +31,7 @@ const WORDS_KEPT: usize = 2_048;
 /// How many characters of a bad line are told.
 const QUOTED: usize = 200;
 /// For so long the end of a process that has closed its output is waited for.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_secs(1);
 
 impl Process {
     /// One that is started by this command, program first, and answers within this time.

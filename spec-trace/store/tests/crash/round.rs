@@ -90,7 +90,13 @@ impl<'a> Round<'a> {
             let burst = self.load.burst(self.random, &self.account);
             life.say(&burst);
             let pause = Duration::from_micros(self.random.below(3_000));
-            let pause = pause.min(death.saturating_duration_since(Instant::now()));
+            let left = death.saturating_duration_since(Instant::now());
+            // Nothing is left where it is waited for a decision: then the host is given its time.
+            let pause = if left.is_zero() {
+                pause
+            } else {
+                pause.min(left)
+            };
             if let Some(output) = life.hear(pause) {
                 self.account.hear(&output);
             }
