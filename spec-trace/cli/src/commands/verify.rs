@@ -22,7 +22,7 @@ use miette::miette;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign verify --protocol aaep --bounds small     seconds
+  countersign verify --protocol aaep                    seconds
   countersign verify --protocol pending-action --format json > verify.json
   countersign verify --format junit > verify.xml        for a build server
   countersign verify --protocol mcp-aql --reading check-order=sample
@@ -36,14 +36,16 @@ pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
-    /// How far the model goes: small, default, large or three, for aaep also clarify and work, and changes to it, such as small,crash=2
+    /// How far the model goes (default: small; with --full: default): small, default, large or three, for aaep also clarify and work, and
+    /// changes to it, such as small,crash=2
     #[arg(long)]
     bounds: Option<String>,
     /// Take an ambiguous passage in another way, on both sides (may be repeated); small is then the default of the bounds. Where no
     /// host chooses, the executor has no such way, and the command says so
     #[arg(long = "reading", value_name = "NAME=VALUE", requires = "protocol")]
     readings: Vec<String>,
-    /// Compare the executor with the literal model as well, which shows it every reply as it was sent; this takes minutes more
+    /// Search within the default bounds instead of the small ones, and compare the executor with the literal model as well, which shows
+    /// it every reply as it was sent; this takes minutes
     #[arg(long)]
     full: bool,
 }
@@ -88,7 +90,7 @@ fn verify<E: Execution>(
 ) -> miette::Result<Verified> {
     let protocol = E::Protocol::NAME;
     let is_usual = args.readings.is_empty();
-    let usual = if is_usual { "default" } else { "small" };
+    let usual = if args.full && is_usual { "default" } else { "small" };
     let bounds = preset::<E::Protocol>(args.bounds.as_deref().unwrap_or(usual))?;
     let [small, ..] = <E::Protocol as Modelled>::Bounds::PRESETS;
     let bridge = |bounds| {
