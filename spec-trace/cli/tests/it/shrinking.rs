@@ -52,7 +52,7 @@ fn a_long_run_is_made_short_with_few_requests() {
         let command = command.iter().map(OsString::from).collect();
         let asked = Rc::new(Cell::new(0));
         let counted = Counted {
-            process: Process::new(command, Duration::from_secs(60)),
+            process: Process::new(command, Duration::from_mins(1)),
             asked: Rc::clone(&asked),
         };
         let mut search = Search::<Driver, _>::new(Greeted::new(counted).expect("it greets"));

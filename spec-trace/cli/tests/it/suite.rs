@@ -23,7 +23,7 @@ fn reference<D: Suited>(arguments: &[&str]) -> Greeted<D::Protocol, Process> {
     let binary = env!("CARGO_BIN_EXE_countersign");
     let command = [&[binary, "serve", D::Protocol::NAME, "--stdio"], arguments].concat();
     let command = command.into_iter().map(Into::into).collect();
-    let process = Process::new(command, Duration::from_secs(60));
+    let process = Process::new(command, Duration::from_mins(1));
     Greeted::new(process).expect("the reference greets")
 }
 

@@ -20,7 +20,7 @@ fn greets_and(then: &str) -> Result<Partner, Lost> {
 const GREETING: &str = r#"read -r hello; echo '{"id":1,"name":"sh","supports":[]}'"#;
 
 /// Longer than a shell takes to answer on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn shell(script: &str) -> Result<Partner, Lost> {
     waited_for(PATIENCE, script)

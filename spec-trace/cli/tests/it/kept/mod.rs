@@ -35,7 +35,7 @@ const WITHIN_DEFAULT: (&str, &str) = ("purge-code", "unknown");
 const SHRINKING: Duration = Duration::from_hours(1);
 
 /// So long each response is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The search in what this command starts, behind the suite.
 pub fn suited<D: Suited>(command: Vec<String>) -> Search<D, Process> {
