@@ -117,7 +117,9 @@ fn a_second_answer_is_seen_with_the_next_request() {
 
 #[test]
 fn a_flood_of_lines_is_not_read_to_its_end() {
-    let lost = fault_of("read -r line; echo '{\"id\":2,\"outputs\":[]}'; exec yes '{\"id\":2,\"outputs\":[]}'");
+    let lost = fault_of(
+        "read -r line; echo '{\"id\":2,\"outputs\":[]}'; exec yes '{\"id\":2,\"outputs\":[]}'",
+    );
     assert!(matches!(lost.fault, Fault::Unasked(_)), "{lost}");
 }
 
