@@ -210,13 +210,13 @@ impl Clause {
 
 /// An id as messages cite it ([`Clause::cited`]). An id that no clause has stays as it is.
 pub fn cited(id: &str) -> String {
-    get(id).map_or_else(|_| id.to_owned(), Clause::cited)
+    known(id).map_or_else(|| id.to_owned(), Clause::cited)
 }
 
 /// Ids as messages cite them, with commas between them. Several that share a basis name it once: `PA-7, PA-8 (all inferred)`.
 pub fn cited_all<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
     let ids: Vec<&str> = ids.into_iter().collect();
-    let basis_of = |id: &&str| get(id).map_or(Basis::Normative, |clause| clause.basis);
+    let basis_of = |id: &&str| known(id).map_or(Basis::Normative, |clause| clause.basis);
     if let [first, _, ..] = ids[..] {
         let basis = basis_of(&first);
         if basis != Basis::Normative && ids.iter().all(|id| basis_of(id) == basis) {
@@ -248,17 +248,19 @@ pub fn all() -> &'static [Clause] {
 ///
 /// [`UnknownClause`], with the ids that look most like the one asked for.
 pub fn get(id: &str) -> Result<&'static Clause, UnknownClause> {
-    match REGISTRY.positions.get(id) {
-        Some(&position) => Ok(&REGISTRY.clauses[position]),
-        None => Err(UnknownClause {
-            id: id.to_owned(),
-            nearest: {
-                let known = REGISTRY.clauses.iter().map(|clause| clause.id.as_str());
-                let nearest = nearest::ids(id, known).into_iter();
-                nearest.map(|id| ClauseId(id.to_owned())).collect()
-            },
-        }),
-    }
+    known(id).ok_or_else(|| UnknownClause {
+        id: id.to_owned(),
+        nearest: {
+            let known = REGISTRY.clauses.iter().map(|clause| clause.id.as_str());
+            let nearest = nearest::ids(id, known).into_iter();
+            nearest.map(|id| ClauseId(id.to_owned())).collect()
+        },
+    })
+}
+
+fn known(id: &str) -> Option<&'static Clause> {
+    let position = REGISTRY.positions.get(id)?;
+    Some(&REGISTRY.clauses[*position])
 }
 
 /// The clauses that an id stands for, in the order of the documents: the one with it, or where it is that of a section all clauses of the
