@@ -164,7 +164,7 @@ impl Basis {
             Self::Normative => "the text gives the level",
             Self::Informative => "the text informs here and requires nothing",
             Self::Inferred => "the text has no MUST, SHOULD or MAY for it",
-            Self::WireFact => "it is stated by this project",
+            Self::WireFact => "this project states what other chapters have on the wire",
         }
     }
 }
