@@ -226,7 +226,7 @@ fn what_the_samples_of_the_text_leave_out_is_shown_by_shortest_counterexamples()
         (
             "redeems-apart",
             "4.3 and 5.2",
-            "5.2-2 the use is counted before the operation runs          (8 steps",
+            "5.2-2 (inferred) the use is counted before the operation runs          (8 steps",
         ),
         (
             "redeems-expired",
@@ -283,7 +283,7 @@ fn a_counterexample_says_how_to_see_it_again() {
         .assert()
         .code(1)
         .stdout(contains(
-            "counterexample to  EV-11 the closing of the last capable subscription rejects",
+            "counterexample to  EV-11 (wire fact) the closing of the last capable subscription rejects",
         ))
         .stdout(contains("breaks a guarantee: AAEP-EV-11 (wire fact): "))
         .stdout(contains(format!(
@@ -415,7 +415,9 @@ fn a_run_that_a_reading_makes_possible_names_it() {
         .assert()
         .code(1)
         .stdout(contains("allowed by    early-default-on-close=never of "))
-        .stdout(contains("(by default reject-only)"))
+        .stdout(contains(
+            "AAEP-6.1-1 (by default\n                 reject-only)",
+        ))
         .stdout(contains("required instead at step "));
 }
 
