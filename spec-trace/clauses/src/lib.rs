@@ -201,10 +201,10 @@ pub struct Clause {
 impl Clause {
     /// The id as messages cite it: with the basis, unless that is normative, as in `AAEP-A.8-4 (informative)`.
     pub fn cited(&self) -> String {
-        match self.basis {
-            Basis::Normative => self.id.to_string(),
-            basis => format!("{} ({basis})", self.id),
+        if self.basis == Basis::Normative {
+            return self.id.to_string();
         }
+        format!("{} ({})", self.id, self.basis)
     }
 }
 

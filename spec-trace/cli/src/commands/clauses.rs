@@ -199,10 +199,10 @@ pub fn render_gaps(clauses: &[&Clause]) -> String {
 
 /// What a clause says, with its basis unless that is normative.
 pub(crate) fn with_basis(clause: &Clause) -> String {
-    match clause.basis {
-        Basis::Normative => clause.gist.clone(),
-        basis => format!("{} ({basis})", clause.gist),
+    if clause.basis == Basis::Normative {
+        return clause.gist.clone();
     }
+    format!("{} ({})", clause.gist, clause.basis)
 }
 
 /// Id, level and gist of each clause, and an empty line.
