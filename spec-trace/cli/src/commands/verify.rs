@@ -90,7 +90,11 @@ fn verify<E: Execution>(
 ) -> miette::Result<Verified> {
     let protocol = E::Protocol::NAME;
     let is_usual = args.readings.is_empty();
-    let usual = if args.full && is_usual { "default" } else { "small" };
+    let usual = if args.full && is_usual {
+        "default"
+    } else {
+        "small"
+    };
     let bounds = preset::<E::Protocol>(args.bounds.as_deref().unwrap_or(usual))?;
     let [small, ..] = <E::Protocol as Modelled>::Bounds::PRESETS;
     let bridge = |bounds| {

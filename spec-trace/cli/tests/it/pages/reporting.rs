@@ -8,9 +8,7 @@ use serde_json::json;
 
 use super::chromium::Chromium;
 use super::{folder, reported};
-
-#[path = "../report/mod.rs"]
-mod report;
+use crate::report;
 
 /// Every kind of page, as its file and the address in it.
 const PAGES: [(&str, &str); 6] = [
