@@ -1,4 +1,4 @@
-//! The clauses: every normative statement of the source documents, with its level, role, gist and source.
+//! The clauses: the statements of the source documents, each with its level, basis, role, gist and source.
 //!
 //! What a clause is stands in `clauses/*.toml`. What states, judges and tests it is derived ([`links`]): the command sees the
 //! model, the monitors and the seeded faults ([`faults`]), and hands in their tables.
@@ -131,13 +131,61 @@ impl Role {
     }
 }
 
-/// One numbered normative statement.
+/// What the level of a clause rests on.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The text gives the level: a passage has a word of RFC 2119 in capitals, or is a keyword of a JSON Schema.
+    Normative,
+    /// The text calls the passage informative, or only states a fact there.
+    Informative,
+    /// The text has no such word for it: the level is our inference.
+    Inferred,
+    /// Our statement of what other chapters have on the wire.
+    WireFact,
+}
+
+impl Basis {
+    /// The basis in words, as in `wire fact`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normative => "normative",
+            Self::Informative => "informative",
+            Self::Inferred => "inferred",
+            Self::WireFact => "wire fact",
+        }
+    }
+
+    /// Why a clause has this basis, where its document does not give a reason.
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Normative => "the text gives the level",
+            Self::Informative => "the text informs here and requires nothing",
+            Self::Inferred => "the text has no MUST, SHOULD or MAY for it",
+            Self::WireFact => "this project states what other chapters have on the wire",
+        }
+    }
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// One numbered statement of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clause {
     /// Its name.
     pub id: ClauseId,
     /// How binding it is.
     pub level: Level,
+    /// What the level rests on.
+    pub basis: Basis,
+    /// Why it has this basis, as in `Appendix A is informative`.
+    pub because: String,
     /// Whom it binds.
     pub role: Role,
     /// What it says, in our words; the rule itself is what the source says.
@@ -148,6 +196,35 @@ pub struct Clause {
     pub document: String,
     /// The protocol's name on the command line, such as `aaep`.
     pub protocol: String,
+}
+
+impl Clause {
+    /// The id as messages cite it: with the basis, unless that is normative, as in `AAEP-A.8-4 (informative)`.
+    pub fn cited(&self) -> String {
+        match self.basis {
+            Basis::Normative => self.id.to_string(),
+            basis => format!("{} ({basis})", self.id),
+        }
+    }
+}
+
+/// An id as messages cite it ([`Clause::cited`]). An id that no clause has stays as it is.
+pub fn cited(id: &str) -> String {
+    known(id).map_or_else(|| id.to_owned(), Clause::cited)
+}
+
+/// Ids as messages cite them, with commas between them. Several that share a basis name it once: `PA-7, PA-8 (all inferred)`.
+pub fn cited_all<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let basis_of = |id: &&str| known(id).map_or(Basis::Normative, |clause| clause.basis);
+    if let [first, _, ..] = ids[..] {
+        let basis = basis_of(&first);
+        if basis != Basis::Normative && ids.iter().all(|id| basis_of(id) == basis) {
+            return format!("{} (all {basis})", ids.join(", "));
+        }
+    }
+    let cited: Vec<String> = ids.into_iter().map(cited).collect();
+    cited.join(", ")
 }
 
 /// No clause has this id.
@@ -171,17 +248,19 @@ pub fn all() -> &'static [Clause] {
 ///
 /// [`UnknownClause`], with the ids that look most like the one asked for.
 pub fn get(id: &str) -> Result<&'static Clause, UnknownClause> {
-    match REGISTRY.positions.get(id) {
-        Some(&position) => Ok(&REGISTRY.clauses[position]),
-        None => Err(UnknownClause {
-            id: id.to_owned(),
-            nearest: {
-                let known = REGISTRY.clauses.iter().map(|clause| clause.id.as_str());
-                let nearest = nearest::ids(id, known).into_iter();
-                nearest.map(|id| ClauseId(id.to_owned())).collect()
-            },
-        }),
-    }
+    known(id).ok_or_else(|| UnknownClause {
+        id: id.to_owned(),
+        nearest: {
+            let known = REGISTRY.clauses.iter().map(|clause| clause.id.as_str());
+            let nearest = nearest::ids(id, known).into_iter();
+            nearest.map(|id| ClauseId(id.to_owned())).collect()
+        },
+    })
+}
+
+fn known(id: &str) -> Option<&'static Clause> {
+    let position = REGISTRY.positions.get(id)?;
+    Some(&REGISTRY.clauses[*position])
 }
 
 /// The clauses that an id stands for, in the order of the documents: the one with it, or where it is that of a section all clauses of the
@@ -259,6 +338,10 @@ struct Registry {
 struct Document {
     title: String,
     protocol: String,
+    /// The basis of those of its clauses that do not have their own.
+    basis: Basis,
+    /// Why they have it.
+    because: Option<String>,
     clause: Vec<Entry>,
 }
 
@@ -268,6 +351,7 @@ struct Document {
 struct Entry {
     id: ClauseId,
     level: Level,
+    basis: Option<Basis>,
     role: Role,
     section: String,
     gist: String,
@@ -282,15 +366,21 @@ impl Registry {
             let Document {
                 title,
                 protocol,
+                basis,
+                because,
                 clause: entries,
             } = toml::from_str(text).map_err(|error| format!("{file}: {error}"))?;
             for entry in entries {
                 if positions.insert(entry.id.clone(), clauses.len()).is_some() {
                     return Err(format!("{file}: the id {} is there twice", entry.id));
                 }
+                let own = entry.basis.unwrap_or(basis);
+                let of_document = because.as_deref().filter(|_| own == basis);
                 clauses.push(Clause {
                     id: entry.id,
                     level: entry.level,
+                    basis: own,
+                    because: of_document.unwrap_or(own.reason()).to_owned(),
                     role: entry.role,
                     gist: entry.gist,
                     source: format!("{title}, {}", entry.section),
@@ -308,7 +398,9 @@ mod tests {
     use super::*;
 
     fn document(clauses: &str) -> String {
-        format!("title = \"A text\"\nprotocol = \"p\"\n{clauses}")
+        format!(
+            "title = \"A text\"\nprotocol = \"p\"\nbasis = \"informative\"\nbecause = \"it says so\"\n{clauses}"
+        )
     }
 
     fn entry(id: &str, level: &str) -> String {
@@ -329,6 +421,46 @@ mod tests {
         assert_eq!(clause.source, "A text, §1");
         assert_eq!(clause.protocol, "p");
         assert_eq!(clause.level, Level::MustNot);
+    }
+
+    #[test]
+    fn a_clause_has_the_basis_of_its_file_or_its_own_and_the_reason_that_goes_with_it() {
+        let own = "[[clause]]\nid = \"T-2\"\nlevel = \"MUST\"\nbasis = \"inferred\"\nrole = \"P\"\nsection = \"§1\"\ngist = \"A rule.\"\n";
+        let text = document(&(entry("T-1", "INFO") + own));
+        let registry = Registry::parse(&[("file.toml", &text)]).expect("a sound file");
+        let bases = registry.clauses.iter();
+        let bases: Vec<_> = bases.map(|it| (it.basis, it.because.as_str())).collect();
+        assert_eq!(
+            bases,
+            [
+                (Basis::Informative, "it says so"),
+                (
+                    Basis::Inferred,
+                    "the text has no MUST, SHOULD or MAY for it"
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn messages_cite_the_basis_of_a_clause_unless_it_is_normative() {
+        assert_eq!(cited("AAEP-6.3.4-4"), "AAEP-6.3.4-4");
+        assert_eq!(cited("AAEP-A.8-4"), "AAEP-A.8-4 (informative)");
+        assert_eq!(cited("PA-8"), "PA-8 (inferred)");
+        assert_eq!(cited("AAEP-EV-5"), "AAEP-EV-5 (wire fact)");
+        assert_eq!(cited("no clause"), "no clause");
+        for (ids, expected) in [
+            (&[][..], ""),
+            (&["PA-8"], "PA-8 (inferred)"),
+            (&["PA-7", "PA-8"], "PA-7, PA-8 (all inferred)"),
+            (&["AAEP-6.1-1", "AAEP-6.1-2"], "AAEP-6.1-1, AAEP-6.1-2"),
+            (
+                &["AAEP-6.1-1", "AAEP-A.4-4"],
+                "AAEP-6.1-1, AAEP-A.4-4 (informative)",
+            ),
+        ] {
+            assert_eq!(cited_all(ids.iter().copied()), expected);
+        }
     }
 
     #[test]
@@ -368,7 +500,7 @@ mod tests {
     fn an_unknown_level_is_a_fault_that_names_file_and_line() {
         let message = fault(&document(&entry("T-1", "OUGHT")));
         assert!(message.starts_with("file.toml: "), "{message}");
-        assert!(message.contains("line 5"), "{message}");
+        assert!(message.contains("line 7"), "{message}");
         assert!(message.contains("OUGHT"), "{message}");
     }
 

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use countersign_clauses::{cited, cited_all};
 use countersign_model::checker::StepText;
 use countersign_model::departures::{Departure, What, departures, needed};
 use countersign_model::judged::{CallTold, along};
@@ -102,7 +103,7 @@ pub fn needs_text<T: Modelled>(needs: &[Departure], other: Option<&str>) -> Stri
                 }
             }
             What::Reading | What::Number => {
-                let clauses = it.clauses.join(", ");
+                let clauses = cited_all(it.clauses.iter().copied());
                 let said = format!("{} of {clauses} ({other_value})", it.assignment());
                 text += &hanging("   allowed by    ", &said);
             }
@@ -113,7 +114,7 @@ pub fn needs_text<T: Modelled>(needs: &[Departure], other: Option<&str>) -> Stri
 
 fn rule_text<G>(row: &GuardRow<G>, what: What, other: Option<&str>) -> String {
     let (clause, gist) = (row.clauses[0], row.gist);
-    let level = level(clause);
+    let (level, clause) = (level(clause), cited(clause));
     if what == What::Kept {
         let other = other.unwrap_or("the other");
         return format!("   required by   {clause} {level}: {gist} (left out under {other})");

@@ -1,9 +1,11 @@
 //! Verdicts of `check` and `verify` as others rely on them: the JSON shapes, and the same in words.
 
+use countersign_clauses::{cited, cited_all};
 use countersign_conform::Divergence;
 use countersign_conform::edges::Walk;
 use countersign_conform::steps::{numbered, steps_json};
 use countersign_model::checker::{CheckReport, Kind, PropertyVerdict};
+use countersign_model::judge::Finding;
 use serde_json::{Value, json};
 
 use crate::answer::Status;
@@ -36,6 +38,22 @@ pub fn level(clause: &str) -> &'static str {
     countersign_clauses::get(clause).map_or("", |clause| clause.level.as_str())
 }
 
+/// The name of a property with the basis of the clause that it begins with, as messages cite that.
+pub fn cited_name(property: &PropertyVerdict) -> String {
+    let name = &property.name;
+    let clause = property.clauses.first().copied().unwrap_or_default();
+    // Within the AAEP a name leaves out which document the clause is of.
+    let short = clause.split_once('-').map_or(clause, |(_, short)| short);
+    let begun = [clause, short].into_iter().find_map(|id| {
+        let rest = name.strip_prefix(id)?;
+        rest.starts_with(' ').then_some((id, rest))
+    });
+    match (begun, cited(clause).strip_prefix(clause)) {
+        (Some((id, rest)), Some(basis)) => format!("{id}{basis}{rest}"),
+        _ => name.clone(),
+    }
+}
+
 /// A property that does not hold, in words.
 pub fn property_text(property: &PropertyVerdict) -> String {
     match property.kind {
@@ -44,19 +62,32 @@ pub fn property_text(property: &PropertyVerdict) -> String {
                 .finding
                 .as_ref()
                 .map_or_else(String::new, |finding| {
-                    format!("   breaks a {}: {finding}\n", finding.kind.name())
+                    format!(
+                        "   breaks a {}: {}\n",
+                        finding.kind.name(),
+                        finding_text(finding)
+                    )
                 });
             format!(
                 "counterexample to  {}          ({} steps, the shortest)\n{}{found}",
-                property.name,
+                cited_name(property),
                 property.steps.len(),
                 numbered(&property.steps)
             )
         }
         Kind::Sometimes => format!(
             "not seen  {}          (nothing within these bounds shows it)\n",
-            property.name
+            cited_name(property)
         ),
+    }
+}
+
+/// What the judge finds wrong, in a line.
+fn finding_text(finding: &Finding) -> String {
+    let text = format!("{}: {}", cited(finding.clause), finding.text);
+    match &finding.also[..] {
+        [] => text,
+        also => format!("{text} (also {})", cited_all(also.iter().copied())),
     }
 }
 
@@ -111,7 +142,7 @@ pub fn divergence_text(divergence: &Divergence) -> String {
     format!(
         "divergence of the executor from the model\n{}   goes against  {}{level}\n{}   expected      {}\n   seen          {}\n",
         numbered(&divergence.steps),
-        disagreement.clause,
+        cited(disagreement.clause),
         required.unwrap_or_default(),
         disagreement.expected,
         disagreement.actual,

@@ -334,7 +334,7 @@ impl Copy {
 }
 
 /// The words that make a sentence normative.
-const KEYWORDS: [&str; 7] = [
+pub(super) const KEYWORDS: [&str; 7] = [
     "MUST",
     "SHALL",
     "SHOULD",

@@ -197,13 +197,21 @@ fn filled(words: &str) -> String {
 
 /// Started by a person, and by no run of the tests.
 mod by_hand {
+    use super::text::KEYWORDS;
     use super::*;
+    use crate::{Basis, Level};
 
     /// `COUNTERSIGN_COPY=DIR cargo test -p countersign-clauses the_rows -- --ignored` writes the documents that are in DIR anew, and makes of
     /// each passage the whole units with its words.
     #[test]
     #[ignore = "by hand: writes a file"]
     fn the_rows_are_written_anew_from_a_copy() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("passages.toml");
+        fs::write(file, written(rows(), &copies())).expect("passages.toml");
+    }
+
+    /// The files of the folder that `COUNTERSIGN_COPY` names.
+    fn copies() -> Vec<Copy> {
         let folder =
             env::var("COUNTERSIGN_COPY").expect("COUNTERSIGN_COPY is a folder with the documents");
         let paths = fs::read_dir(&folder)
@@ -211,9 +219,44 @@ mod by_hand {
             .map(|it| it.expect("an entry").path());
         let texts =
             paths.filter_map(|it| Some((it.display().to_string(), fs::read_to_string(it).ok()?)));
-        let copies: Vec<Copy> = texts.map(|(name, text)| Copy::new(name, text)).collect();
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("passages.toml");
-        fs::write(file, written(rows(), &copies)).expect("passages.toml");
+        texts.map(|(name, text)| Copy::new(name, text)).collect()
+    }
+
+    /// `COUNTERSIGN_COPY=DIR cargo test -p countersign-clauses the_basis -- --ignored` looks for words like MUST in the passages of each clause.
+    #[test]
+    #[ignore = "by hand: needs the documents"]
+    fn the_basis_of_each_clause_follows_from_its_passages() {
+        let all: Vec<&Clause> = all().iter().collect();
+        let compared = rows().compare(&all, &copies());
+        for (clause, beside) in all.iter().zip(&compared.clauses) {
+            assert!(
+                matches!(beside.state, State::Same | State::Facts),
+                "{beside:?}"
+            );
+            let has_word = beside.passages.iter().any(|it| has_keyword(&it.text));
+            let expected: &[Basis] = match clause.document.as_str() {
+                "AAEP appendix A" => &[Basis::Informative],
+                "AAEP wire facts" => &[Basis::WireFact],
+                "Agents API pending-action contract" => {
+                    assert!(!has_word, "{}", clause.id);
+                    &[Basis::Inferred]
+                }
+                _ if clause.level == Level::Info => &[Basis::Informative],
+                "AAEP confirmation.reply schema" if !has_word => {
+                    &[Basis::Normative, Basis::Inferred]
+                }
+                _ if has_word => &[Basis::Normative],
+                _ => &[Basis::Inferred],
+            };
+            assert!(expected.contains(&clause.basis), "{clause:?}");
+        }
+    }
+
+    /// Whether one of the words stands there, and not as a part of a name such as `CONFIRMATION_REQUIRED`.
+    fn has_keyword(text: &str) -> bool {
+        let mut words = text.split(|it: char| !it.is_alphanumeric() && it != '_');
+        // Where markup is lost, a word may stick to the one before.
+        words.any(|it| KEYWORDS.contains(&it.trim_start_matches(|it: char| !it.is_uppercase())))
     }
 
     /// `COUNTERSIGN_PASSAGE='its words' cargo test -p countersign-clauses the_row_of -- --ignored --nocapture` prints what to write for them.

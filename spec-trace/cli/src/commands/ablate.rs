@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use countersign_clauses::{self as clauses, Clause, links};
+use countersign_clauses::{self as clauses, Clause, cited_all, links};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::{self, Ablation};
 use countersign_model::bounds::written;
@@ -25,7 +25,7 @@ use crate::arguments::{Protocol, preset, specification};
 use crate::progress::Progress;
 use crate::spec_file::Changes;
 use crate::table::{self, Align};
-use crate::verdicts::level;
+use crate::verdicts::{cited_name, level};
 use countersign_conform::steps::{numbered, steps_json};
 
 const EXAMPLES: &str = "\
@@ -219,7 +219,7 @@ fn text<T: Modelled>(
 pub(super) fn without_rule_text<T: Modelled>() -> String {
     let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
     for (clause, reason) in without_rule::<T>() {
-        let named = format!("{} {}", clause.id, clause.level);
+        let named = format!("{} {}", clause.cited(), clause.level);
         match by_reason.iter_mut().find(|(other, _)| *other == reason) {
             Some((_, clauses)) => clauses.push(named),
             None => by_reason.push((reason, vec![named])),
@@ -248,7 +248,7 @@ fn one<T: Modelled>(
     let mut text = format!(
         "without {} ({} {}): {}{}\n",
         row.name,
-        row.clauses.join(", "),
+        cited_all(row.clauses.iter().copied()),
         level(row.clauses[0]),
         row.gist,
         by_file(numbers, row.clauses)
@@ -274,7 +274,7 @@ fn one<T: Modelled>(
         let _ = writeln!(
             text,
             "  breaks {}{}  ({} steps)",
-            property.name,
+            cited_name(property),
             by_file(numbers, &property.clauses),
             property.steps.len()
         );

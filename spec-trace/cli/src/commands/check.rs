@@ -24,7 +24,7 @@ use crate::arguments::{Protocol, Variant, specification};
 use crate::progress::Progress;
 use crate::table::{self, Align, grouped};
 use crate::terminal::{HOLDS, IS_BROKEN, IS_OPEN};
-use crate::verdicts::{check_json, check_status, property_text, unmet};
+use crate::verdicts::{check_json, check_status, cited_name, property_text, unmet};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -199,7 +199,7 @@ fn properties(report: &CheckReport, numbers: &[Departure]) -> String {
             let by_file = by_file(numbers, &property.clauses);
             vec![
                 verdict(property, report),
-                format!("{}{by_file}", property.name),
+                format!("{}{by_file}", cited_name(property)),
             ]
         })
         .collect();
@@ -291,7 +291,7 @@ fn counterexamples<T: Modelled>(
         let _ = writeln!(
             text,
             "   {}  ({} steps)",
-            property.name,
+            cited_name(property),
             property.steps.len()
         );
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use textwrap::fill;
 
 use countersign_clauses::links::{self, Kind, Link};
-use countersign_clauses::{Clause, Level, Role, all, by_document, meant, protocols};
+use countersign_clauses::{Basis, Clause, Level, Role, all, by_document, meant, protocols};
 
 use self::source::Tree;
 use crate::answer::{Answer, Format, Status};
@@ -119,6 +119,7 @@ fn selected(args: &Args) -> miette::Result<Vec<&'static Clause>> {
 pub(super) struct Shown<'a> {
     id: &'a str,
     level: Level,
+    basis: Basis,
     role: Role,
     gist: &'a str,
     source: &'a str,
@@ -140,6 +141,7 @@ pub fn document(clauses: &[&Clause], tree: Option<&Tree>) -> Value {
         .map(|clause| Shown {
             id: clause.id.as_str(),
             level: clause.level,
+            basis: clause.basis,
             role: clause.role,
             gist: &clause.gist,
             source: &clause.source,
@@ -170,7 +172,7 @@ pub fn render_list(clauses: &[&Clause]) -> String {
                 clause.level,
                 clause.role.letter()
             );
-            text += &hanging(&head, &clause.gist);
+            text += &hanging(&head, &with_basis(clause));
         }
         text.push('\n');
     }
@@ -195,12 +197,20 @@ pub fn render_gaps(clauses: &[&Clause]) -> String {
     text
 }
 
+/// What a clause says, with its basis unless that is normative.
+pub(crate) fn with_basis(clause: &Clause) -> String {
+    match clause.basis {
+        Basis::Normative => clause.gist.clone(),
+        basis => format!("{} ({basis})", clause.gist),
+    }
+}
+
 /// Id, level and gist of each clause, and an empty line.
 fn gists(clauses: &[&Clause]) -> String {
     let mut text = String::new();
     for clause in clauses {
         let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
-        text += &hanging(&head, &clause.gist);
+        text += &hanging(&head, &with_basis(clause));
     }
     text.push('\n');
     text
@@ -217,6 +227,8 @@ pub fn explain(clause: &Clause, tree: Option<&Tree>) -> String {
     );
     text += &hanging("  ", &clause.gist);
     text += &hanging("  Source: ", &clause.source);
+    let basis = format!("{}: {}", clause.basis, clause.because);
+    text += &hanging("  Basis: ", &basis);
     let readings = readings(clause);
     if !readings.is_empty() {
         text += "\ncan be taken in more than one way (countersign readings)\n";

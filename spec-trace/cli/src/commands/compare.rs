@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::thread;
 
+use countersign_clauses::{cited, cited_all};
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Driven, Others, play};
 use countersign_conform::implementation::{Greeted, Lost};
@@ -34,6 +35,7 @@ use crate::argued::{by_file, changed_numbers, instead_text, needs_json, needs_te
 use crate::arguments::{Protocol, Setting};
 use crate::progress::Progress;
 use crate::table::grouped;
+use crate::verdicts::cited_name;
 use crate::worth::is_guarantee;
 
 const EXAMPLES: &str = "\
@@ -444,7 +446,10 @@ fn advised_text<T: Modelled>([letter, other]: [&str; 2], advised: &Advised) -> S
         "\nAdvised against under {letter} and not under {other}   ({count} steps, the shortest)\n{}",
         numbered(&advised.steps)
     );
-    text += &hanging("   advised by    ", &format!("{}: {said}", finding.clause));
+    text += &hanging(
+        "   advised by    ",
+        &format!("{}: {said}", cited(finding.clause)),
+    );
     text + &needs_text::<T>(&advised.needs, Some(other))
 }
 
@@ -498,7 +503,10 @@ fn guarantees_text(
             } else {
                 ""
             };
-            text += &hanging(head, &format!("{name}{by_file} ({steps} steps{by})"));
+            text += &hanging(
+                head,
+                &format!("{}{by_file} ({steps} steps{by})", cited_name(property)),
+            );
         }
     }
     text
@@ -517,7 +525,7 @@ pub(super) fn named_text(changed: &[Changed], settings: [&str; 2]) -> String {
     let mut text = String::new();
     for it in changed.iter().take(NAMED) {
         let ([a, b], [one, other]) = (&it.verdicts, settings);
-        let clauses = it.clauses().into_iter().collect::<Vec<_>>().join(", ");
+        let clauses = cited_all(it.clauses());
         let said = format!(
             "{} under {one}, {} under {other}: {clauses}",
             a.name(),

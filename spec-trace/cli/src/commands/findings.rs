@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use countersign_clauses::{ClauseId, nearest};
+use countersign_clauses::{Clause, ClauseId, cited_all, nearest};
 use countersign_findings::run::{Guarantee, Run, in_words};
 use countersign_findings::{
     self as findings, Editorial, Finding, Kind, Refuted, Severity, ShownBy, UnknownFinding,
 };
 use serde_json::{Value, json};
 
-use super::clauses::hanging;
+use super::clauses::{hanging, with_basis};
 use crate::answer::{Answer, DocumentFormat, Status};
 use crate::arguments::Protocol;
 
@@ -153,7 +153,7 @@ fn slip_text(slip: &Editorial) -> String {
     text += &hanging("  mended:   ", &slip.repair);
     if !slip.clauses.is_empty() {
         let ids: Vec<&str> = slip.clauses.iter().map(ClauseId::as_str).collect();
-        text += &hanging("  Clauses:  ", &ids.join(", "));
+        text += &hanging("  Clauses:  ", &cited_all(ids));
     }
     text + "\n"
 }
@@ -341,8 +341,9 @@ fn explain(finding: &Finding) -> String {
     text += "\nWhat a model has to hold to show it\n";
     text += &hanging("  ", &finding.modelled);
     text += "\nThe clauses that it concerns\n";
-    for (id, level, gist) in clauses(finding) {
-        text += &hanging(&format!("  {id:<13}  {level:<8}  "), gist);
+    for clause in clauses(finding) {
+        let head = format!("  {:<13}  {:<8}  ", clause.id, clause.level);
+        text += &hanging(&head, &with_basis(clause));
     }
     text
 }
@@ -379,17 +380,21 @@ fn markdown(finding: &Finding) -> String {
         );
     }
     text += "\n### The clauses that it concerns\n\n";
-    for (id, level, gist) in clauses(finding) {
-        let _ = writeln!(text, "- {id} {level}: {gist}");
+    for clause in clauses(finding) {
+        let _ = writeln!(
+            text,
+            "- {} {}: {}",
+            clause.cited(),
+            clause.level,
+            clause.gist
+        );
     }
     text + "\n"
 }
 
-fn clauses(finding: &Finding) -> impl Iterator<Item = (&str, &str, &str)> {
-    finding.clauses.iter().filter_map(|id| {
-        let clause = countersign_clauses::get(id.as_str()).ok()?;
-        Some((id.as_str(), clause.level.as_str(), clause.gist.as_str()))
-    })
+fn clauses(finding: &Finding) -> impl Iterator<Item = &'static Clause> {
+    let ids = finding.clauses.iter();
+    ids.filter_map(|id| countersign_clauses::get(id.as_str()).ok())
 }
 
 fn refuted_text(refuted: &Refuted) -> String {

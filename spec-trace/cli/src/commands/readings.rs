@@ -1,5 +1,6 @@
 //! `countersign readings`: each place of a text that can be taken in more than one way, and what each way costs.
 
+use countersign_clauses::{cited, cited_all};
 use countersign_conform::mcp_aql::wide::{OpenBeside, open_beside};
 use countersign_conform::steps::steps_json;
 use countersign_model::aaep::AaepProtocol;
@@ -21,7 +22,7 @@ use crate::argued::{Argued, setting, with_setting};
 use crate::arguments::{Protocol, preset, specification};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::verdicts::property_text;
+use crate::verdicts::{cited_name, property_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -366,7 +367,7 @@ pub(crate) fn unstated<T: Modelled>(clauses: &[&str]) -> Vec<(&'static str, &'st
 pub(crate) fn keeps(unstated: &[(&str, &str)]) -> String {
     let beside: Vec<_> = unstated
         .iter()
-        .map(|(clause, what)| format!("{what} ({clause})"))
+        .map(|(clause, what)| format!("{what} ({})", cited(clause)))
         .collect();
     if beside.is_empty() {
         return "keeps every guarantee".to_owned();
@@ -385,7 +386,10 @@ fn place_text<R>(
     unstated: &[(&str, &str)],
     is_explained: bool,
 ) -> String {
-    let mut text = hanging(&format!("{}  ", place.name), &place.clauses.join(", "));
+    let mut text = hanging(
+        &format!("{}  ", place.name),
+        &cited_all(place.clauses.iter().copied()),
+    );
     text += &hanging("  ", place.question);
     if let Some(bounds) = bounds {
         text += &hanging("  ", &format!("Searched at {bounds} bounds."));
@@ -405,7 +409,10 @@ fn place_text<R>(
         }
         for property in &way.costs {
             let steps = property.steps.len();
-            text += &hanging(head(), &format!("breaks {} ({steps} steps)", property.name));
+            text += &hanging(
+                head(),
+                &format!("breaks {} ({steps} steps)", cited_name(property)),
+            );
         }
     }
     text.push('\n');
@@ -428,7 +435,10 @@ fn beside_the_model(name: &str, open: &OpenBeside, format: Format) -> Answer {
         return Answer::json(&document, status);
     }
     let mut text = hanging(&format!("{name}  "), question);
-    text += &hanging("  ", &format!("left open by {}", clauses.join(", ")));
+    text += &hanging(
+        "  ",
+        &format!("left open by {}", cited_all(clauses.iter().copied())),
+    );
     text += &hanging("  ", &format!("{usual}, or {other}"));
     text += &hanging(
         "  ",

@@ -12,6 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
+use countersign_clauses::cited_all;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Driven, Search};
 use countersign_conform::implementation::{Greeted, Implementation};
@@ -414,11 +415,10 @@ impl Held<'_> {
 
 /// What is wrong, as a line.
 fn in_words(amiss: &Amiss) -> String {
+    let all = |clauses: &[String]| cited_all(clauses.iter().map(String::as_str));
     let (clauses, what) = match amiss {
-        Amiss::Missing(output, clauses) => {
-            (clauses.join(", "), format!("missing: {}", json!(output)))
-        }
-        Amiss::Forbidden(output, clauses) => (clauses.join(", "), output.to_string()),
+        Amiss::Missing(output, clauses) => (all(clauses), format!("missing: {}", json!(output))),
+        Amiss::Forbidden(output, clauses) => (all(clauses), output.to_string()),
         Amiss::Lost(lost) => ("driver".to_owned(), lost.to_string()),
     };
     format!("  {clauses}: {}", printable(&what))

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use countersign_clauses::cited;
 use countersign_live::{host::Host, http};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::mcp_aql::McpAqlProtocol;
@@ -431,8 +432,9 @@ fn listen(address: SocketAddr, token: Option<&Path>, host: Host<Ids>) -> miette:
     let listener = http::bind(address).into_diagnostic();
     let listener = listener.wrap_err_with(|| format!("--http {address}: cannot listen there"))?;
     let address = listener.local_addr().into_diagnostic()?;
-    let (audits, _teller) =
-        told_on_stderr(|Audit { clause, text, .. }| format!("ignored: {text} ({clause})"));
+    let (audits, _teller) = told_on_stderr(|Audit { clause, text, .. }| {
+        format!("ignored: {text} ({})", cited(clause.0))
+    });
     let settings = http::Settings {
         bearer_token,
         patience: http::PATIENCE,

@@ -1,5 +1,6 @@
 //! What driving an implementation has come to, as one page: the verdict on each clause, and each divergence to step through.
 
+use countersign_clauses::cited;
 use maud::{Markup, html};
 
 use super::{Found, Report, Verdict};
@@ -93,11 +94,11 @@ fn remarks(report: &Report) -> Vec<String> {
     }];
     remarks.extend(report.remarks.iter().cloned());
     remarks.extend(report.vanished.iter().map(|known| {
-        let (clause, identity) = (&known.clause, &known.identity);
+        let (clause, identity) = (cited(&known.clause), &known.identity);
         format!("{clause} {identity} is known, and not found any more")
     }));
     remarks.extend(report.controls.iter().map(|it| match it.clause {
-        Some(clause) => format!("control {}: caught by {clause}", it.name),
+        Some(clause) => format!("control {}: caught by {}", it.name, cited(clause)),
         None => format!("control {}: not caught in {} runs", it.name, it.runs),
     }));
     let ops = report.unsupported.iter();
@@ -135,7 +136,7 @@ fn row(report: &Report, clause: &str, verdict: Verdict) -> Markup {
     let needs = report.clauses.get(clause).and_then(|it| it.needs);
     html! {
         tr {
-            th scope="row" { (clause) }
+            th scope="row" { (cited(clause)) }
             td { span.verdict.(verdict.name()) { (verdict.name()) } @if let Some(needs) = needs { " without " (needs) } }
             td { @if let Some(known) = known { (known.level) ": " (known.gist) } }
         }

@@ -1,5 +1,6 @@
 //! What implementations are driven with, drawn without one: a run that `diff` has kept, and a vector.
 
+use countersign_clauses::cited_all;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{self, Driven, Played, play};
 use countersign_conform::implementation::{Greeted, Implementation};
@@ -89,14 +90,17 @@ pub fn vector(document: Value) -> Result<Run, String> {
 fn notes(step: &VectorStep) -> Vec<String> {
     let output = |output: &Map<String, Value>| in_words(&Value::Object(output.clone()));
     let expected = step.expected.iter().map(|it| {
-        let by = match it.required.join(", ") {
-            clauses if clauses.is_empty() => "may come".to_owned(),
-            clauses => format!("required by {clauses}"),
+        let by = match &it.required[..] {
+            [] => "may come".to_owned(),
+            clauses => format!(
+                "required by {}",
+                cited_all(clauses.iter().map(String::as_str))
+            ),
         };
         format!("{by}: {}", output(&it.pattern.output))
     });
     let forbidden = step.forbidden.iter().map(|it| {
-        let clauses = it.because.join(", ");
+        let clauses = cited_all(it.because.iter().map(String::as_str));
         format!("forbidden by {clauses}: {}", output(&it.pattern.output))
     });
     expected.chain(forbidden).collect()

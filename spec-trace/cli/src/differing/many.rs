@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use countersign_clauses::cited;
 use maud::{Markup, html};
 use miette::{Context, IntoDiagnostic, miette};
 use serde::Deserialize;
@@ -95,7 +96,7 @@ impl Matrix {
         rows.push([String::new()].into_iter().chain(verdicts).collect());
         rows.extend(self.rows().into_iter().map(|(clause, verdicts)| {
             let verdicts = verdicts.into_iter().map(|it| it.unwrap_or("-").to_owned());
-            [clause.to_owned()].into_iter().chain(verdicts).collect()
+            [cited(clause)].into_iter().chain(verdicts).collect()
         }));
         let columns = vec![Align::Left; self.reports.len() + 1];
         table::render(&columns, &rows)
@@ -169,7 +170,7 @@ fn row(clause: &str, verdicts: &[Option<&str>]) -> Markup {
     let known = countersign_clauses::get(clause).ok();
     html! {
         tr {
-            th scope="row" { (clause) }
+            th scope="row" { (cited(clause)) }
             @for verdict in verdicts {
                 td { @if let Some(verdict) = verdict { span.verdict.(verdict) { (verdict) } } @else { "–" } }
             }

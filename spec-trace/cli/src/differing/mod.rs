@@ -16,7 +16,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use countersign_clauses::{Clause, Level, Role, links};
+use countersign_clauses::{Clause, Level, Role, cited, links};
 use countersign_conform::driven::{self, DRIVER, Divergence, Driven, Search, Told};
 use countersign_conform::implementation::Implementation;
 use countersign_driver::{Output, Protocol, Request};
@@ -342,7 +342,7 @@ impl Found {
         match self.clause {
             DRIVER if self.gist.is_empty() => "driver protocol".to_owned(),
             DRIVER => self.gist.clone(),
-            clause => format!("{clause} {}: {}", self.level(), self.gist),
+            clause => format!("{} {}: {}", cited(clause), self.level(), self.gist),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What driving an implementation has come to, for code hosts: each divergence stands in the file that its run is kept in.
 
+use countersign_clauses::cited;
 use serde_json::Value;
 
 use super::{Found, Report, text};
@@ -34,14 +35,15 @@ fn result(found: &Found) -> Outcome {
 /// What has vanished, and what kept the runs from showing more.
 fn notifications(report: &Report) -> Vec<Value> {
     let vanished = report.vanished.iter().map(|known| {
-        let (clause, identity) = (&known.clause, &known.identity);
+        let (clause, identity) = (cited(&known.clause), &known.identity);
         format!("{clause} {identity} is known, and not found any more")
     });
     let uncaught = report.uncaught();
     let uncaught = uncaught.map(|it| format!("control {}: not caught", it.name));
     let untried = report.untried();
     let untried = untried.iter().filter(|_| report.part.is_whole);
-    let untried = untried.map(|clause| format!("{clause}: no answer could have been wrong by it"));
+    let untried =
+        untried.map(|clause| format!("{}: no answer could have been wrong by it", cited(clause)));
     let unsupported = report.unsupported.iter();
     let unsupported = unsupported.map(|op| format!("{op} is not supported, and has to be"));
     let told = vanished.chain(uncaught).chain(untried).chain(unsupported);

@@ -1,5 +1,7 @@
 //! What driving an implementation has come to, for people.
 
+use countersign_clauses::{cited, cited_all};
+
 use super::{Found, Report, Verdict};
 use crate::show::words::{folded, printable};
 use crate::table::grouped;
@@ -17,7 +19,12 @@ pub fn render(report: &Report) -> String {
         text.push('\n');
     }
     for known in &report.vanished {
-        let said = format!("{} {}: {}", known.clause, known.identity, known.reason);
+        let said = format!(
+            "{} {}: {}",
+            cited(&known.clause),
+            known.identity,
+            known.reason
+        );
         put(&mut text, "known, and not found any more: ", &said);
     }
     for control in &report.controls {
@@ -26,7 +33,12 @@ pub fn render(report: &Report) -> String {
         line(
             &mut text,
             &match control.clause {
-                Some(clause) => format!("control {name}: caught by {clause}, in {runs} runs"),
+                Some(clause) => {
+                    format!(
+                        "control {name}: caught by {}, in {runs} runs",
+                        cited(clause)
+                    )
+                }
                 None => {
                     format!("control {name}: not caught in {runs} runs: nothing follows from them")
                 }
@@ -92,12 +104,12 @@ fn counts(report: &Report, text: &mut String) {
     for (verdict, said) in &verdicts[1..] {
         let clauses: Vec<&str> = report.with(*verdict).collect();
         if !clauses.is_empty() {
-            put_all(text, &format!("{said}: {}", clauses.join(", ")));
+            put_all(text, &format!("{said}: {}", cited_all(clauses)));
         }
     }
     let untried = report.untried();
     if report.part.is_whole && !untried.is_empty() {
-        let clauses = untried.join(", ");
+        let clauses = cited_all(untried);
         put_all(text, &format!("of these it is bound by: {clauses}"));
     }
 }
@@ -136,17 +148,15 @@ fn told(found: &Found, text: &mut String) {
     };
     put(text, "   actual    ", &actual);
     if !found.also.is_empty() {
-        put(text, "   also      ", &found.also.join(", "));
+        let also = cited_all(found.also.iter().copied());
+        put(text, "   also      ", &also);
     }
     if !found.before.is_empty() {
-        let before: Vec<&str> = found.before.iter().copied().collect();
+        let before = cited_all(found.before.iter().copied());
         put(
             text,
             "   follows   ",
-            &format!(
-                "what is broken before it in this run: {}",
-                before.join(", ")
-            ),
+            &format!("what is broken before it in this run: {before}"),
         );
     }
     let (seen, of) = found.again;

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use countersign_clauses::cited;
+
 use crate::formats::junit::{self, Result, Suite};
 use countersign_lint::finding::Finding;
 use countersign_lint::report::{LintReport, Outcome, Unreadable};
@@ -87,8 +89,13 @@ fn listed(file: &str, findings: &[&Finding]) -> String {
     };
     let lines = findings.iter().flat_map(|it| {
         let consequences = it.consequences.iter();
-        let consequences = consequences
-            .map(move |it| format!("  its consequence breaks {}: {}", it.clause, told(it)));
+        let consequences = consequences.map(move |it| {
+            format!(
+                "  its consequence breaks {}: {}",
+                cited(it.clause),
+                told(it)
+            )
+        });
         std::iter::once(told(it)).chain(consequences)
     });
     lines.collect::<Vec<_>>().join("\n")

@@ -1,5 +1,6 @@
 //! For code hosts: SARIF, with the line of the stream that each finding stands on.
 
+use countersign_clauses::cited;
 use serde_json::{Value, json};
 
 use crate::formats::sarif::{self, Log, notification, place};
@@ -36,7 +37,7 @@ fn related(file: &str, consequence: &Finding) -> (String, Value) {
     let Finding {
         clause, message, ..
     } = consequence;
-    let text = format!("a consequence, which breaks {clause}: {message}");
+    let text = format!("a consequence, which breaks {}: {message}", cited(clause));
     (text, place(file, Some(region(consequence))))
 }
 

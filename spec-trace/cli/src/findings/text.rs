@@ -8,6 +8,7 @@ use miette::{
     SourceCode, SourceSpan, SpanContents,
 };
 
+use countersign_clauses::{cited, cited_all};
 use countersign_lint::baseline::Known;
 use countersign_lint::finding::Finding;
 use countersign_lint::place::{Excerpt, printable};
@@ -83,7 +84,7 @@ pub fn render_silence(file: &str, silence: &Silence, terminal: Terminal) -> Stri
         terminal,
         format_args!(
             "{file}: no more findings of {}{within} are listed; they are counted at the end",
-            silence.clause
+            cited(silence.clause)
         ),
     );
     text
@@ -102,7 +103,7 @@ fn not_judged(text: &mut String, terminal: Terminal, report: &LintReport) {
         line(
             text,
             terminal,
-            format_args!("{}: not judged {clause}: {reason}", report.file),
+            format_args!("{}: not judged {}: {reason}", report.file, cited(clause)),
         );
     }
 }
@@ -133,9 +134,9 @@ fn by_clause(text: &mut String, terminal: Terminal, report: &LintReport) {
     findings.for_each(|it| *counts.entry(it.clause).or_default() += 1);
     if counts.values().sum::<u64>() > 1 {
         let of_clause = |clause: &str| unlisted(report, |it, _| it == clause);
-        let counts = counts
-            .iter()
-            .map(|(clause, count)| format!("{clause} {}", at_least(*count, of_clause(clause))));
+        let counts = counts.iter().map(|(clause, count)| {
+            format!("{} {}", cited(clause), at_least(*count, of_clause(clause)))
+        });
         let counts: Vec<_> = counts.collect();
         line(
             text,
@@ -214,7 +215,8 @@ impl fmt::Display for Vanished<'_> {
         } = self.0;
         write!(
             formatter,
-            "known, and not found any more: {clause} {fingerprint}"
+            "known, and not found any more: {} {fingerprint}",
+            cited(clause)
         )?;
         if *count > 1 {
             write!(formatter, " ({count} times)")?;
@@ -271,7 +273,7 @@ impl Shown {
             Severity::Error => "violation",
             Severity::Warning | Severity::Advice => "warning",
         };
-        let also = finding.also.join(", ");
+        let also = cited_all(finding.also.iter().copied());
         let also = (!also.is_empty()).then(|| format!("the same fault breaks {also}"));
         let tied = finding.tied_by.map(|it| it.words().to_owned());
         let consequences = finding.consequences.iter().map(|it| {
@@ -283,13 +285,15 @@ impl Shown {
             } = it;
             let message: String = message.chars().map(printable).collect();
             let number = it.which_message();
+            let clause = cited(clause);
             format!("its consequence on line {line}{number} breaks {clause}: {message}")
         });
         let help: Vec<_> = also.into_iter().chain(tied).chain(consequences).collect();
         Self {
             code: terminal.folded(&format!(
                 "{place}: {word} {} {}",
-                finding.clause, finding.level
+                cited(finding.clause),
+                finding.level
             )),
             severity,
             message: finding.message.chars().map(printable).collect(),

@@ -4,7 +4,7 @@
 
 use countersign_clauses::links::{self, Kind, Link};
 use countersign_clauses::passages::{Beside, Compared, Place, State};
-use countersign_clauses::{Clause, Level, all, by_document};
+use countersign_clauses::{Basis, Clause, Level, all, by_document};
 use countersign_findings::{Finding, Severity};
 use maud::{Markup, html};
 
@@ -314,6 +314,7 @@ fn row(report: &Report, clause: &Clause) -> Markup {
             th role="rowheader" scope="row" {
                 a href={ "#" (clause.id) } { (clause.id) }
                 span.badge.quiet { (clause.level) }
+                @if clause.basis != Basis::Normative { span.badge.quiet { (clause.basis) } }
             }
             @if report.against.is_some() { (side_by_side(report, clause, beside, &found)) }
             @else {
@@ -336,7 +337,7 @@ fn row(report: &Report, clause: &Clause) -> Markup {
 fn said(clause: &Clause) -> Markup {
     html! {
         p { (clause.gist) }
-        p.faint.source { (clause.source) ", binds the " (clause.role.description()) }
+        p.faint.source { (clause.source) (if clause.level == Level::Info { ", about the " } else { ", binds the " }) (clause.role.description()) }
     }
 }
 

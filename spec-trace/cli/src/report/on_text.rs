@@ -1,5 +1,6 @@
 //! What is wrong with the text: the list of the findings, and a page for each, to hand to whoever keeps the document.
 
+use countersign_clauses::Basis;
 use countersign_findings::run::in_words;
 use countersign_findings::{self as findings, Case, Finding};
 use maud::{Markup, html};
@@ -139,7 +140,9 @@ fn clauses(report: &Report, finding: &Finding) -> Markup {
             h2 { "The clauses that it concerns" }
             dl.concerned {
                 @for clause in known {
-                    dt { (clause_from("../", clause.id.as_str())) " " span.badge.quiet { (clause.level) } }
+                    dt { (clause_from("../", clause.id.as_str())) " " span.badge.quiet { (clause.level) }
+                        @if clause.basis != Basis::Normative { " " span.badge.quiet { (clause.basis) } }
+                    }
                     dd {
                         (clause.gist)
                         " " span.faint { "(" (clause.source) ")" }

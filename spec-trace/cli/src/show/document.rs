@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use countersign_clauses::{cited, cited_all};
 use countersign_model::checker::StepText;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -128,7 +129,8 @@ fn argued(object: &Map<String, Value>) -> Vec<String> {
         ];
         let mut kinds = KINDS.into_iter();
         let (what, name) = kinds.find_map(|(key, what)| Some((what, it.get(key)?.as_str()?)))?;
-        let clauses = it.get("clauses").map(list).unwrap_or_default().join(", ");
+        let clauses = it.get("clauses").map(list).unwrap_or_default();
+        let clauses = cited_all(clauses.iter().map(String::as_str));
         Some(format!("made possible by {what} {name} ({clauses})"))
     });
     let instead = object.get("instead").and_then(|it| {
@@ -194,7 +196,7 @@ fn saved_step(step: &Value) -> serde_json::Result<StepText> {
 
 /// A run whose last step makes two sides differ.
 fn divergence(clause: &str, steps: &[StepText], message: &str) -> Run {
-    let title = format!("divergence, {clause}");
+    let title = format!("divergence, {}", cited(clause));
     let mut run = model_run::of(Kind::Divergence, &title, steps)
         .with(|step| Finding::new(step, Weight::Violation, clause, message));
     run.verdict = counted("the two sides differ at the last of", steps.len());

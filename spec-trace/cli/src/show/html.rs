@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use countersign_clauses::cited;
 use maud::{Markup, html};
 use serde_json::json;
 
@@ -192,8 +193,8 @@ fn place(run: &Run, step: usize) -> String {
 
 fn clause_link(finding: &Finding) -> Markup {
     html! {
-        @if finding.is_known() { a.clause href={ "#clause-" (finding.clause) } { (finding.clause) } " " }
-        @else if !finding.clause.is_empty() { span.clause { (finding.clause) } " " }
+        @if finding.is_known() { a.clause href={ "#clause-" (finding.clause) } { (cited(&finding.clause)) } " " }
+        @else if !finding.clause.is_empty() { span.clause { (cited(&finding.clause)) } " " }
         @if !finding.level.is_empty() { span.badge.(finding.weight.name()) { (finding.level) } }
     }
 }
@@ -274,7 +275,7 @@ impl Sheet {
                     (step.text)
                     @if !asides.is_empty() { " " span.aside { (asides) } }
                     @for finding in step.findings.iter().map(|index| &run.findings[*index]) {
-                        @let named = if finding.clause.is_empty() { &finding.message } else { &finding.clause };
+                        @let named = if finding.clause.is_empty() { finding.message.clone() } else { cited(&finding.clause) };
                         " " span.badge.(finding.weight.name()) { (finding.weight.mark()) " " (named) }
                     }
                 }
@@ -324,7 +325,7 @@ fn clauses(run: &Run) -> Markup {
                 dl {
                     @for (id, clause) in known {
                         div id={ "clause-" (id) } tabindex="-1" {
-                            dt { (id) " " span.badge.quiet { (clause.level) } }
+                            dt { (clause.cited()) " " span.badge.quiet { (clause.level) } }
                             dd { (clause.gist) " " span.faint { (clause.source) } }
                         }
                     }

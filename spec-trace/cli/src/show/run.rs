@@ -3,6 +3,7 @@
 //! The one thing to know: texts in here may come from whoever wrote the stream. They are printable (see
 //! [`super::words::printable`]) and otherwise raw: each renderer escapes them for its own format.
 
+use countersign_clauses::cited;
 use serde::Serialize;
 
 use super::words::printable;
@@ -228,7 +229,7 @@ impl Finding {
 
     /// The finding in a line, as in `violation AAEP-6.1-1 MUST NOT: …`.
     pub fn told(&self) -> String {
-        let head = [self.weight.name(), &self.clause, self.level];
+        let head = [self.weight.name(), &cited(&self.clause), self.level];
         format!("{}: {}", head.join(" ").trim_end(), self.message)
     }
 }

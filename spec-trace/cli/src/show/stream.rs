@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_clauses::cited;
 use serde_json::Value;
 
 use super::events;
@@ -491,7 +492,9 @@ impl Run {
             let message = match cause {
                 Some(cause) => format!(
                     "{} (it follows from the fault on line {}, {})",
-                    finding.message, cause.line, cause.clause
+                    finding.message,
+                    cause.line,
+                    cited(cause.clause)
                 ),
                 None => finding.message.clone(),
             };
@@ -504,7 +507,13 @@ impl Run {
         self.remarks = report
             .not_judged
             .iter()
-            .map(|open| printable(&format!("not judged {}: {}", open.clause, open.reason)))
+            .map(|open| {
+                printable(&format!(
+                    "not judged {}: {}",
+                    cited(open.clause),
+                    open.reason
+                ))
+            })
             .collect();
     }
 }

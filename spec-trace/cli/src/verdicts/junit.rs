@@ -2,6 +2,7 @@
 //!
 //! A counterexample or a divergence is a failure with its steps; what was not exercised is an error.
 
+use countersign_clauses::cited;
 use countersign_model::checker::{Kind, PropertyVerdict};
 
 use super::{Comparison, Verified, divergence_text, property_text};
@@ -64,7 +65,7 @@ fn of_comparison(comparison: &Comparison<'_>) -> Case {
             let texts: Vec<String> = walk.divergences.iter().map(divergence_text).collect();
             Result::Failed {
                 kind: "divergence",
-                message: format!("against {}", first.disagreement.clause),
+                message: format!("against {}", cited(first.disagreement.clause)),
                 text: texts.join("\n"),
             }
         }

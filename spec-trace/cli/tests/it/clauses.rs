@@ -396,7 +396,9 @@ mod the_command {
             let keys: Vec<&String> = shown.as_object().expect("an object").keys().collect();
             assert_eq!(
                 keys,
-                ["id", "level", "role", "gist", "source", "links", "readings"]
+                [
+                    "id", "level", "basis", "role", "gist", "source", "links", "readings"
+                ]
             );
             assert_eq!(shown["id"], clause.id.as_str());
             assert_eq!(shown["level"], clause.level.as_str());
@@ -410,6 +412,47 @@ mod the_command {
                 );
             }
         }
+    }
+
+    #[test]
+    fn says_what_the_level_of_a_clause_rests_on() {
+        for (id, basis, reason) in [
+            ("AAEP-6.3.4-4", "normative", "the text gives the level"),
+            ("AAEP-A.8-4", "informative", "Appendix A is informative"),
+            (
+                "AAEP-6-2",
+                "informative",
+                "the text informs here and requires nothing",
+            ),
+            (
+                "AAEP-6.3.1-3",
+                "inferred",
+                "the text has no MUST, SHOULD or MAY for it",
+            ),
+            (
+                "PA-8",
+                "inferred",
+                "the text is a feature request without MUST, SHOULD or MAY",
+            ),
+            (
+                "AAEP-EV-5",
+                "wire fact",
+                "this project states what other chapters have on the wire",
+            ),
+        ] {
+            let text = answer(&about(id), Format::Text);
+            assert!(
+                text.contains(&format!("\n  Basis: {basis}: {reason}\n")),
+                "{text}"
+            );
+            let shown = parsed(&answer(&about(id), Format::Json)).remove(0);
+            assert_eq!(shown["basis"], basis.replace(' ', "-"));
+        }
+        let list = answer(&Args::default(), Format::Text);
+        assert!(
+            list.contains("After its expiry a pending action does not run. (inferred)\n"),
+            "{list}"
+        );
     }
 
     /// Every place of every text, at each of its clauses.

@@ -89,6 +89,20 @@ fn session(id: &str, is_irreversible: bool, minute: u32) -> String {
     .concat()
 }
 
+/// AAEP-A.8-4 and those beside it are of an appendix that calls itself informative; AAEP-6.3.4-4 is not.
+#[test]
+fn a_message_cites_the_basis_of_a_clause_unless_it_is_normative() {
+    lint(&[text(&trace("invalid", UNASKED))])
+        .assert()
+        .stdout(contains("violation AAEP-A.8-4 (informative) MUST\n"))
+        .stdout(contains(
+            "the same fault breaks AAEP-A.7.4-1, AAEP-A.8-8 (all informative)\n",
+        ));
+    // What programs read is the bare id.
+    let (document, _) = json_of(&[text(&trace("invalid", UNASKED))]);
+    assert_eq!(document["violations"][0]["clause"], "AAEP-A.8-4");
+}
+
 // Inputs.
 
 #[test]
@@ -105,7 +119,7 @@ fn compressed_streams_are_judged_like_plain_ones_from_a_file_and_from_standard_i
             command
                 .assert()
                 .code(1)
-                .stdout(contains("violation AAEP-A.8-4 MUST"))
+                .stdout(contains("violation AAEP-A.8-4 (informative) MUST"))
                 .stdout(contains("10 records"));
         }
     }
@@ -412,7 +426,7 @@ fn the_end_of_a_list_is_said_and_the_sums_count_what_is_behind_it() {
             let output = output.expect("it runs");
             let said = String::from_utf8_lossy(&output.stdout);
             assert_eq!(output.status.code(), Some(1));
-            let ends = "no more findings of AAEP-A.8-4 are listed";
+            let ends = "no more findings of AAEP-A.8-4 (informative) are listed";
             assert_eq!(said.matches(ends).count(), told, "{count} {how:?}");
             let last = said.lines().last().unwrap_or_default();
             let all = if count > 1_000 {
@@ -424,7 +438,10 @@ fn the_end_of_a_list_is_said_and_the_sums_count_what_is_behind_it() {
                 last.contains(&format!(", {all} violations, 0 warnings")),
                 "{last}"
             );
-            assert!(said.contains(&format!("AAEP-A.8-4 {all}\n")), "{last}");
+            assert!(
+                said.contains(&format!("AAEP-A.8-4 (informative) {all}\n")),
+                "{last}"
+            );
         }
     }
     // Of a session, and not where its name may not be quoted.
@@ -441,10 +458,10 @@ fn the_end_of_a_list_is_said_and_the_sums_count_what_is_behind_it() {
         let command = command.args(["--follow", "-"]).write_stdin(input.clone());
         let output = command.output().expect("it runs");
         let said = String::from_utf8_lossy(&output.stdout);
-        let ends = "no more findings of AAEP-A.8-4 in the session sess_a are listed";
+        let ends = "no more findings of AAEP-A.8-4 (informative) in the session sess_a are listed";
         assert_eq!(said.matches(ends).count(), usize::from(is_named), "{said}");
         assert_eq!(said.contains("sess_a"), is_named, "{said}");
-        assert!(said.contains("AAEP-A.8-4 at least 12"), "{said}");
+        assert!(said.contains("AAEP-A.8-4 (informative) at least 12"), "{said}");
     }
 }
 
@@ -1038,7 +1055,10 @@ fn the_text_of_a_report_names_file_line_clause_and_level_and_shows_the_line() {
         countersign_lint::lint(&*bytes, "stream.jsonl").expect("reading from memory cannot fail");
     let text = render_one(&report, Terminal::PLAIN);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "stream.jsonl:3:2: violation AAEP-EV-1 MUST");
+    assert_eq!(
+        lines[0],
+        "stream.jsonl:3:2: violation AAEP-EV-1 (wire fact) MUST"
+    );
     assert!(lines.contains(&" 3 │ this is no record"), "{text}");
     assert_eq!(
         lines.last(),
@@ -1053,7 +1073,7 @@ fn of_several_messages_on_one_line_the_accused_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let array = folder.path().join("array.json");
     fs::write(&array, format!("[{}]", lines.join(","))).expect("it can be written");
-    let named = contains(" (message 4): violation AAEP-A.8-4 MUST");
+    let named = contains(" (message 4): violation AAEP-A.8-4 (informative) MUST");
     lint(&[text(&array)]).assert().code(1).stdout(named);
     let (document, _) = json_of(&[text(&array)]);
     let found = &document["violations"][0];

@@ -238,7 +238,7 @@ fn replay_holds_an_answer_against_what_the_file_says() {
     let (said, status) = replay(&[], &file, &[]);
     assert_eq!(status, Some(1), "{said}");
     assert!(
-        said.contains(&format!("json: step {step}\n  PA-1: missing: ")),
+        said.contains(&format!("json: step {step}\n  PA-1 (inferred): missing: ")),
         "{said}"
     );
     let (said, _) = replay(&["--format", "json"], &file, &[]);
@@ -261,7 +261,7 @@ fn replay_holds_an_answer_against_what_the_file_says() {
     put(&file, &changed);
     let (said, status) = replay(&[], &file, &[]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("  PA-2: {"), "{said}");
+    assert!(said.contains("  PA-2 (inferred): {"), "{said}");
 }
 
 /// Nothing is passed over in silence, and each error has its place.
@@ -376,7 +376,7 @@ fn they_hold_by_the_choice_that_is_named() {
     assert_eq!(status, Some(0), "{said}");
     let (said, status) = replay(&[], after.path(), &[]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("PA-7: "), "{said}");
+    assert!(said.contains("PA-7 (inferred): "), "{said}");
     let none = after.path().join("none");
     let (said, status) = write("expiry-absent=later", &none);
     assert_eq!(status, Some(2), "{said}");
@@ -438,7 +438,7 @@ fn what_differs_in_an_output_is_told_first() {
     let changed = document["changed"].as_array().expect("a list");
     let closes = changed.iter().find(|it| it["file"] == "0012.json");
     let is = &closes.expect("it is changed")["steps"][0]["is"][0];
-    let begins = "required by AAEP-A.6-1, AAEP-EV-4: emit complete=true ";
+    let begins = "required by AAEP-A.6-1 (informative), AAEP-EV-4 (wire fact): emit complete=true ";
     assert!(is.as_str().is_some_and(|it| it.starts_with(begins)), "{is}");
 }
 
@@ -622,7 +622,7 @@ fn replay_asks_for_the_runs_that_check_has_saved() {
         told.contains(&format!("{property}: does what the run does, ")),
         "{told}"
     );
-    assert!(told.contains("\n  PA-2: "), "{told}");
+    assert!(told.contains("\n  PA-2 (inferred): "), "{told}");
 }
 
 /// What `diff` has kept is played again: it shows the same of the implementation, and nothing of the reference.

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use countersign_clauses::cited;
 use countersign_conform::driven::{Others, play};
 use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::suite::{Suited, translated};
@@ -128,7 +129,7 @@ impl Done {
         };
         let mut text = format!("{}: {does}, {} calls\n", printable(&self.name), self.asked);
         for (clause, wrong) in &self.wrong {
-            let _ = writeln!(text, "  {clause}: {}", printable(wrong));
+            let _ = writeln!(text, "  {}: {}", cited(clause), printable(wrong));
         }
         for op in &self.unsupported {
             let _ = writeln!(text, "  unsupported: {}", printable(op));

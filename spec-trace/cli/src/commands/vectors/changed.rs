@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use countersign_clauses::cited_all;
 use countersign_conform::suite::vectors::{Pattern, Vector, VectorStep};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -143,7 +144,8 @@ fn type_of(pattern: &Pattern) -> Option<&Value> {
 /// What is said of an output; what another like it does not have comes first.
 fn demand(how: &str, pattern: &Pattern, like: Option<&Pattern>, clauses: &[String]) -> String {
     let output = output_text(pattern, like);
-    format!("{how} by {}: {}", clauses.join(", "), printable(&output))
+    let clauses = cited_all(clauses.iter().map(String::as_str));
+    format!("{how} by {clauses}: {}", printable(&output))
 }
 
 /// What an output is, with its members that matter.
