@@ -203,7 +203,9 @@ impl Clause {
     pub fn cited(&self) -> String {
         match self.basis {
             Basis::Normative => self.id.to_string(),
-            basis => format!("{} ({basis})", self.id),
+            basis @ (Basis::Informative | Basis::Inferred | Basis::WireFact) => {
+                format!("{} ({basis})", self.id)
+            }
         }
     }
 }

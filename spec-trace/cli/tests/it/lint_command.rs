@@ -461,7 +461,10 @@ fn the_end_of_a_list_is_said_and_the_sums_count_what_is_behind_it() {
         let ends = "no more findings of AAEP-A.8-4 (informative) in the session sess_a are listed";
         assert_eq!(said.matches(ends).count(), usize::from(is_named), "{said}");
         assert_eq!(said.contains("sess_a"), is_named, "{said}");
-        assert!(said.contains("AAEP-A.8-4 (informative) at least 12"), "{said}");
+        assert!(
+            said.contains("AAEP-A.8-4 (informative) at least 12"),
+            "{said}"
+        );
     }
 }
 
