@@ -85,7 +85,7 @@ pub fn property_text(property: &PropertyVerdict) -> String {
 /// What the judge finds wrong, in a line.
 fn finding_text(finding: &Finding) -> String {
     let text = format!("{}: {}", cited(finding.clause), finding.text);
-    match &finding.also[..] {
+    match finding.also {
         [] => text,
         also => format!("{text} (also {})", cited_all(also.iter().copied())),
     }

@@ -201,7 +201,9 @@ pub fn render_gaps(clauses: &[&Clause]) -> String {
 pub(crate) fn with_basis(clause: &Clause) -> String {
     match clause.basis {
         Basis::Normative => clause.gist.clone(),
-        basis => format!("{} ({basis})", clause.gist),
+        basis @ (Basis::Informative | Basis::Inferred | Basis::WireFact) => {
+            format!("{} ({basis})", clause.gist)
+        }
     }
 }
 
