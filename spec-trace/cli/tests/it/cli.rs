@@ -211,6 +211,7 @@ fn a_property_that_breaks_late_is_not_said_to_hold() {
 
 /// AQL-5.1-5, AQL-4.1-6, AQL-5.2-2, AQL-5.1-3: what the samples of the text itself leave out, by the command.
 #[test]
+#[ignore = "night: searches for minutes"]
 fn what_the_samples_of_the_text_leave_out_is_shown_by_shortest_counterexamples() {
     let samples = [
         (
@@ -295,6 +296,7 @@ fn a_counterexample_says_how_to_see_it_again() {
 /// AQL-5.4-1: who reads so may issue tokens for several uses anywhere, and conforms; no guarantee is lost. That it is refused
 /// is not seen.
 #[test]
+#[ignore = "night: searches for minutes"]
 fn a_reading_of_mcp_aql_is_judged_as_it_reads() {
     countersign()
         .args(["check", "mcp-aql", "--reading", "multi-use=anywhere"])

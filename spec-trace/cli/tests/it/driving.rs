@@ -477,7 +477,7 @@ fn several_reports_are_a_matrix_with_a_badge_for_each() {
         .find(|line| line.starts_with("PA-10 "))
         .expect("a row");
     let row: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(row, ["PA-10", "upholds", "violates"]);
+    assert_eq!(row, ["PA-10", "(inferred)", "upholds", "violates"]);
     let written = fs::read(file("site/matrix.json")).expect("a file");
     fits(
         &serde_json::from_slice(&written).expect("JSON"),

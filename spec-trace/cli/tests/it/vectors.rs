@@ -39,6 +39,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
+#[ignore = "night: plays every vector several times"]
 fn they_are_the_same_each_time_and_of_their_form() {
     let schema = schema::find("vectors").expect("a schema");
     let schema: Value = serde_json::from_str(&(schema.text)()).expect("JSON");
@@ -139,6 +140,7 @@ fn numbers(text: &str) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "night: plays every vector several times"]
 fn the_reference_and_the_adapters_pass_and_a_fault_does_not() {
     for (protocol, program) in PROTOCOLS {
         let folder = folder();
@@ -376,7 +378,7 @@ fn they_hold_by_the_choice_that_is_named() {
     assert_eq!(status, Some(0), "{said}");
     let (said, status) = replay(&[], after.path(), &[]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("PA-7 (inferred): "), "{said}");
+    assert!(said.contains("PA-7 (all inferred): "), "{said}");
     let none = after.path().join("none");
     let (said, status) = write("expiry-absent=later", &none);
     assert_eq!(status, Some(2), "{said}");
