@@ -158,6 +158,14 @@ impl Basis {
         }
     }
 
+    /// The text with the basis behind it, in brackets, unless that is normative.
+    pub fn behind(self, text: &str) -> String {
+        match self {
+            Self::Normative => text.to_owned(),
+            Self::Informative | Self::Inferred | Self::WireFact => format!("{text} ({self})"),
+        }
+    }
+
     /// Why a clause has this basis, where its document does not give a reason.
     fn reason(self) -> &'static str {
         match self {
@@ -201,10 +209,7 @@ pub struct Clause {
 impl Clause {
     /// The id as messages cite it: with the basis, unless that is normative, as in `AAEP-A.8-4 (informative)`.
     pub fn cited(&self) -> String {
-        if self.basis == Basis::Normative {
-            return self.id.to_string();
-        }
-        format!("{} ({})", self.id, self.basis)
+        self.basis.behind(self.id.as_str())
     }
 }
 

@@ -172,7 +172,7 @@ pub fn render_list(clauses: &[&Clause]) -> String {
                 clause.level,
                 clause.role.letter()
             );
-            text += &hanging(&head, &with_basis(clause));
+            text += &hanging(&head, &clause.basis.behind(&clause.gist));
         }
         text.push('\n');
     }
@@ -197,20 +197,12 @@ pub fn render_gaps(clauses: &[&Clause]) -> String {
     text
 }
 
-/// What a clause says, with its basis unless that is normative.
-pub(crate) fn with_basis(clause: &Clause) -> String {
-    if clause.basis == Basis::Normative {
-        return clause.gist.clone();
-    }
-    format!("{} ({})", clause.gist, clause.basis)
-}
-
 /// Id, level and gist of each clause, and an empty line.
 fn gists(clauses: &[&Clause]) -> String {
     let mut text = String::new();
     for clause in clauses {
         let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
-        text += &hanging(&head, &with_basis(clause));
+        text += &hanging(&head, &clause.basis.behind(&clause.gist));
     }
     text.push('\n');
     text

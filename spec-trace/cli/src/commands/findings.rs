@@ -10,7 +10,7 @@ use countersign_findings::{
 };
 use serde_json::{Value, json};
 
-use super::clauses::{hanging, with_basis};
+use super::clauses::hanging;
 use crate::answer::{Answer, DocumentFormat, Status};
 use crate::arguments::Protocol;
 
@@ -343,7 +343,7 @@ fn explain(finding: &Finding) -> String {
     text += "\nThe clauses that it concerns\n";
     for clause in clauses(finding) {
         let head = format!("  {:<13}  {:<8}  ", clause.id, clause.level);
-        text += &hanging(&head, &with_basis(clause));
+        text += &hanging(&head, &clause.basis.behind(&clause.gist));
     }
     text
 }

@@ -111,9 +111,9 @@ fn a_rule_left_out_is_shown_by_its_shortest_counterexample() {
 fn a_check_ends_in_its_verdict() {
     for (arguments, status, begins, ends) in [
         (
-            &["pending-action", "--bounds", "small"][..],
+            &["mcp-aql", "--bounds", "small"][..],
             0,
-            "pending-action holds: 12 properties, ",
+            "mcp-aql holds: 37 properties, ",
             " states",
         ),
         (
@@ -123,9 +123,15 @@ fn a_check_ends_in_its_verdict() {
             " states",
         ),
         (
-            &["aaep", "--bounds", ONE, "--without", "AAEP-6.3.4-3"],
+            &[
+                "pending-action",
+                "--bounds",
+                "small,actions=1",
+                "--without",
+                "PA-8",
+            ],
             1,
-            "aaep without AAEP-6.3.4-3 is broken: ",
+            "pending-action without PA-8 is broken: ",
             " states",
         ),
     ] {

@@ -9,7 +9,7 @@ use countersign_clauses::{Clause, get};
 use miette::{IntoDiagnostic as _, WrapErr as _};
 use serde_json::json;
 
-use super::{WIDTH, hanging, with_basis};
+use super::{WIDTH, hanging};
 use crate::answer::{Answer, Format, Status};
 use crate::terminal::Terminal;
 
@@ -217,7 +217,10 @@ fn beside(it: &Beside) -> String {
         State::Facts => format!("not compared, {FACTS}: "),
     };
     let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
-    hanging(&head, &format!("{state}{}", with_basis(clause))) + &places(&it.passages)
+    hanging(
+        &head,
+        &format!("{state}{}", clause.basis.behind(&clause.gist)),
+    ) + &places(&it.passages)
 }
 
 /// Why a clause on the wire has no passage.
