@@ -506,6 +506,7 @@ fn is_reading(protocol: &str, reading: &str) -> bool {
 
 /// A fault is one: some answer of the conversation is another than that of the correct adapter.
 #[test]
+#[ignore = "night: talks with every faulty adapter"]
 fn every_fault_shows_in_the_conversation() {
     let mut unseen = Vec::new();
     for (protocol, program) in ADAPTERS {

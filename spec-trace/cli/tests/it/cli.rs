@@ -824,6 +824,7 @@ fn compare_tells_what_else_is_left_out_with_a_clause() {
 
 /// AAEP-6.3.4-1, AAEP-6.3.4-7: what breaks only by a rule that another clause requires, too, is marked.
 #[test]
+#[ignore = "night: compares whole graphs"]
 fn compare_marks_what_breaks_by_rules_of_other_clauses() {
     let (a, b) = (
         format!("bounds:{ONE}"),

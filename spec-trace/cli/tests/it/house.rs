@@ -300,6 +300,39 @@ fn a_crate_has_one_binary_of_integration_tests() {
     }
 }
 
+/// What a manifest leaves out of the tests has none: no test, and no example in a comment.
+#[test]
+fn what_is_left_out_of_the_tests_has_none() {
+    let mut left_out = 0;
+    for target in packages().iter().flat_map(|it| list(&it["targets"])) {
+        let root = PathBuf::from(target["src_path"].as_str().expect("a path"));
+        let sources = match target["kind"][0].as_str() {
+            Some("lib") => rust_files(root.parent().expect("a folder of sources")),
+            Some("bin") => vec![root],
+            _ => continue,
+        };
+        for file in sources {
+            let text = fs::read_to_string(&file).expect("a readable source");
+            let has = |key: &str, is_one: fn(&str) -> bool| {
+                target[key] == false && text.lines().map(str::trim).any(is_one)
+            };
+            let has_test = has("test", |line| line == "#[test]");
+            let has_example = has("doctest", |line| {
+                line.starts_with("//") && line.contains("```")
+            });
+            let is_program = target["kind"][0] == "bin";
+            assert!(!has_test, "{}: test = false", file.display());
+            assert!(
+                is_program || !has_example,
+                "{}: doctest = false",
+                file.display()
+            );
+            left_out += usize::from(target["test"] == false);
+        }
+    }
+    assert!(left_out > 0, "the manifests leave some out");
+}
+
 /// A test that only the night runs says so, and `.ci/night` runs all that are ignored but those that are for a person to start.
 #[test]
 fn every_ignored_test_is_the_nights_or_stands_in_by_hand() {

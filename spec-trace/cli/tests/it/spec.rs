@@ -336,6 +336,7 @@ fn a_number_is_named_kept_and_drawn_with_the_run_that_it_made_possible() {
 
 /// AAEP-6.4.1-1, AAEP-6.3.4-1: of all that a setting changes, that is named which the run needs.
 #[test]
+#[ignore = "night: compares whole graphs"]
 fn compare_puts_a_run_down_to_what_it_needs() {
     let file = changed(
         "aaep",
@@ -372,6 +373,7 @@ fn compare_puts_a_run_down_to_what_it_needs() {
 
 /// AAEP-6.4.1-5: what only should be so forbids no output, and is told as advice.
 #[test]
+#[ignore = "night: compares whole graphs"]
 fn compare_tells_advice_that_only_one_of_two_settings_gives() {
     let file = changed(
         "aaep",

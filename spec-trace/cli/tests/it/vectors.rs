@@ -411,6 +411,7 @@ fn required<'a>(step: &'a Value, clause: &str) -> Option<&'a Value> {
 /// AAEP-EV-4: the model's party does not number its events. What has to come only because the numbers of others would have a gap, or
 /// has to be of its session only because it is numbered there, is no change of its own.
 #[test]
+#[ignore = "night: searches for every vector"]
 fn what_only_the_number_of_an_event_makes_matter_is_no_change() {
     let folder = folder();
     let document = written(
@@ -494,6 +495,7 @@ fn what_the_reference_does_not_do_the_model_answers() {
 /// AQL-7.3-1: who signs tells nothing of a token that never came: the vectors that tell it are those that `compare` counts, and by its own
 /// they are answered by who signs.
 #[test]
+#[ignore = "night: compares whole graphs"]
 fn they_are_counted_as_compare_counts_them_aql_7_3_1() {
     let folder = folder();
     let reading = "token-storage=signed";
