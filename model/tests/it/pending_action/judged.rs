@@ -13,6 +13,7 @@ fn the_judge_finds_nothing_in_a_ledger_that_keeps_every_rule() {
 }
 
 #[test]
+#[ignore = "night: searches the literal model"]
 fn the_judge_finds_nothing_without_the_quotient_either() {
     assert_nothing_is_found(&small::<PendingActionProtocol>().literal());
 }
