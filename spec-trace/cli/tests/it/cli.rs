@@ -531,6 +531,7 @@ fn list(value: &Value) -> &Vec<Value> {
 
 /// PA-3: what a rule is worth is what `ablate` finds without it, and a guarantee is carried by the rules whose loss breaks it.
 #[test]
+#[ignore = "night: breaks every rule twice"]
 fn worth_draws_up_what_ablate_finds() {
     let bounds = ["pending-action", "--bounds", "small,actions=1"];
     let worth = answer(&[&["worth"], &bounds[..]].concat());

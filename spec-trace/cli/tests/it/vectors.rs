@@ -432,6 +432,7 @@ fn what_only_the_number_of_an_event_makes_matter_is_no_change() {
 
 /// AAEP-A.6-1: that the last chunk closes its output is what is required besides, and is told before all that is as it was.
 #[test]
+#[ignore = "night: searches for every vector"]
 fn what_differs_in_an_output_is_told_first() {
     let folder = folder();
     let document = written(
