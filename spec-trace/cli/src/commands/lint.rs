@@ -42,12 +42,12 @@ Examples:
 
 Inputs compressed with gzip are told by their content, and so is the envelope: JSON Lines,
 JSON arrays and other JSON, server-sent events, HTTP archives, container logs, CloudEvents.
-spec-trace/docs/STREAMS.md describes each, and our own format.
+spec-trace/docs/RECORDINGS.md describes each, and our own format.
 
 Of MCP-AQL and of pending actions, transcripts of the driver protocol are judged: a request or a
 response on each line; of MCP-AQL, entries of its log (6.4), too. The greeting tells the protocol,
 or --protocol.
-spec-trace/docs/TRANSCRIPTS.md has the clauses that each form shows; the others are listed as not
+spec-trace/docs/RECORDINGS.md has the clauses that each form shows; the others are listed as not
 judged. --session, --since, --only, --strict and the baselines hold of them, too; what is said here
 of replies does not. --follow is for streams of AAEP alone.
 

@@ -537,7 +537,7 @@ fn a_default_that_the_call_itself_shows_came_before_it() {
     }
 }
 
-/// The example of STREAMS.md: a producer's own test.
+/// The example of RECORDINGS.md: a producer's own test.
 fn producers_test(lines: &[String]) {
     let settings = Settings {
         replies_recorded: true, // a reply that is not here was not sent
@@ -557,7 +557,7 @@ fn producers_test(lines: &[String]) {
 /// AAEP-A.7.4-1: the example fails for a call before its reply, with that call, and for nothing that conforms.
 #[test]
 fn the_example_fails_for_a_call_before_its_reply() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/STREAMS.md");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/RECORDINGS.md");
     let docs = fs::read_to_string(docs).expect("it is part of the project");
     let (_, example) = docs.split_once("```rust\n").expect("an example");
     let (example, _) = example.split_once("```").expect("its end");
