@@ -1,9 +1,12 @@
-//! The README's tour: each command in it prints what stands below it.
+//! The README and the pages of `spec-trace/docs`: each console block prints what it shows, each link leads to a file, and each option
+//! exists.
 //!
-//! The one thing to know: `…` in the README stands for whatever is printed there. The main job is not among these commands,
-//! for it takes minutes; its counts are pinned where they come from.
+//! A console block begins with `$ countersign `, and `…` in it stands for any text. It runs beside links to the folders that it may
+//! name. The main job takes minutes and is not among these blocks: `.ci/run` compares its figures.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
@@ -12,16 +15,54 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The blocks of the README, without their fences.
-fn blocks() -> Vec<String> {
-    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
-    let blocks = readme.split("```").skip(1).step_by(2);
-    blocks.map(|block| block.trim().to_owned()).collect()
+/// The README and every page of `spec-trace/docs`: the path below the root, and the text.
+fn pages() -> Vec<(String, String)> {
+    let docs = fs::read_dir(root().join("spec-trace/docs")).expect("the pages");
+    let names = docs.map(|entry| entry.expect("an entry").file_name());
+    let paths = names.map(|name| format!("spec-trace/docs/{}", name.display()));
+    let mut paths: Vec<String> = paths.collect();
+    paths.push("README.md".to_owned());
+    paths.sort();
+    let read = |path: String| {
+        let text = fs::read_to_string(root().join(&path)).expect("a page");
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The lines of a page that stand in no block, and its blocks without their fences.
+fn parts(page: &str) -> (Vec<&str>, Vec<String>) {
+    let is_fence = |line: &str| line.trim_start().starts_with("```");
+    let (mut prose, mut blocks) = (Vec::new(), Vec::new());
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if is_fence(line) {
+            let block = lines.by_ref().take_while(|line| !is_fence(line));
+            blocks.push(block.collect::<Vec<_>>().join("\n"));
+        } else {
+            prose.push(line);
+        }
+    }
+    (prose, blocks)
+}
+
+fn blocks(page: &str) -> Vec<String> {
+    parts(page).1
+}
+
+/// The commands of a console block, each with the output below it; none where the block is another.
+fn commands(block: &str) -> Vec<(&str, &str)> {
+    if !block.starts_with("$ countersign ") {
+        return Vec::new();
+    }
+    let turns = block.trim_start_matches("$ ").split("\n$ ");
+    let turns = turns.map(|turn| turn.split_once('\n').unwrap_or((turn, "")));
+    turns.collect()
 }
 
 fn countersign(arguments: &str) -> Command {
     let mut command = Command::cargo_bin("countersign").expect("the binary is built");
-    command.current_dir(root()).args(arguments.split(' '));
+    command.args(arguments.split_whitespace());
     command
 }
 
@@ -45,26 +86,41 @@ fn printed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-#[test]
-fn every_command_of_the_tour_prints_what_stands_below_it() {
-    let blocks = blocks();
-    let tour = blocks.iter().filter_map(|block| {
-        let (command, expected) = block.strip_prefix("$ countersign ")?.split_once('\n')?;
-        Some((command, expected))
-    });
-    let mut commands = 0;
-    for (arguments, expected) in tour {
-        let text = printed(&mut countersign(arguments));
-        let text = text.trim();
-        assert!(is_as_expected(text, expected.trim()), "{arguments}\n{text}");
-        commands += 1;
+/// A folder in which a block runs: what the command writes there is gone afterwards.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["reference", "spec-trace"] {
+        let source = fs::canonicalize(root().join(name)).expect("a folder of the workspace");
+        symlink(source, folder.path().join(name)).expect("a link");
     }
-    assert!(commands > 3, "{commands} commands");
+    folder
 }
 
 #[test]
-fn the_live_reference_answers_as_the_tour_says() {
-    let blocks = blocks();
+fn every_console_block_prints_what_it_shows() {
+    let mut run = 0;
+    for (path, page) in pages() {
+        for block in blocks(&page) {
+            let folder = folder();
+            for (command, expected) in commands(&block) {
+                let arguments = command.strip_prefix("countersign ").expect(command);
+                let text = printed(countersign(arguments).current_dir(&folder));
+                let (text, expected) = (text.trim(), expected.trim());
+                assert!(
+                    is_as_expected(text, expected),
+                    "{path}: {command}\n{text}\ninstead of\n{expected}"
+                );
+                run += 1;
+            }
+        }
+    }
+    assert!(run > 6, "{run} commands");
+}
+
+#[test]
+fn the_live_reference_answers_as_its_page_says() {
+    let page = root().join("spec-trace/docs/LIVE.md");
+    let blocks = blocks(&fs::read_to_string(page).expect("the page"));
     let talk = blocks
         .iter()
         .find(|block| block.contains(r#""protocol":"aaep"}"#));
@@ -79,6 +135,128 @@ fn the_live_reference_answers_as_the_tour_says() {
     for (answer, expected) in answers.lines().zip(expected) {
         assert!(is_as_expected(answer, expected), "{answer}");
     }
+}
+
+/// What a link may name behind `#`.
+fn anchors(page: &str) -> Vec<String> {
+    let headings = parts(page).0.into_iter();
+    let headings = headings.filter_map(|line| line.strip_prefix('#'));
+    let anchor = |heading: &str| {
+        let heading = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading.chars().filter_map(|it| match it {
+            ' ' => Some('-'),
+            '-' | '_' => Some(it),
+            it => it.is_alphanumeric().then_some(it),
+        });
+        kept.collect()
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_to_a_heading() {
+    let mut links = 0;
+    for (path, page) in pages() {
+        let prose = parts(&page).0.join("\n");
+        let targets = prose.split("](").skip(1);
+        for target in targets.filter_map(|rest| rest.split(')').next()) {
+            if target.contains("://") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let from = root().join(&path);
+            let file = match file {
+                "" => from,
+                file => from.parent().expect("a folder").join(file),
+            };
+            assert!(file.exists(), "{path}: {target} leads nowhere");
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(file).expect(target);
+                let is_there = anchors(&text).iter().any(|it| it == anchor);
+                assert!(is_there, "{path}: {target} has no such heading");
+            }
+            links += 1;
+        }
+    }
+    assert!(links > 10, "{links} links");
+}
+
+/// Each use of the command in a page, in its blocks and between backquotes: the words behind its name, up to those of the shell or of the
+/// implementation.
+fn uses(page: &str) -> Vec<Vec<String>> {
+    let (prose, blocks) = parts(page);
+    let prose = prose.join(" ");
+    let quoted = prose.split('`').skip(1).step_by(2).map(str::to_owned);
+    let lines = blocks.iter().flat_map(|block| {
+        let lines = block.replace("\\\n", " ");
+        lines.lines().map(str::to_owned).collect::<Vec<_>>()
+    });
+    let mut uses = Vec::new();
+    for line in lines.chain(quoted) {
+        let name = "countersign ";
+        for (at, _) in line.match_indices(name) {
+            let is_part = |it: char| it.is_alphanumeric() || it == '-' || it == '_';
+            if !line[..at].ends_with(is_part) {
+                let words = line[at + name.len()..].split_whitespace();
+                let ends = |word: &&str| ["--", "|", ">", "&&", "countersign"].contains(word);
+                let words = words.take_while(|word| !ends(word) && !word.starts_with('#'));
+                let mut words: Vec<String> = words.map(str::to_owned).collect();
+                // What follows is the command of a producer.
+                let spawn = words.iter().position(|word| word == "--spawn");
+                words.truncate(spawn.map_or(words.len(), |at| at + 1));
+                uses.push(words);
+            }
+        }
+    }
+    uses
+}
+
+/// The options that the help of a command lists, or of the program where there is no command.
+fn options(command: Option<&str>) -> Vec<String> {
+    let mut help = countersign(command.unwrap_or_default());
+    let output = help.arg("--help").output().expect("the command runs");
+    assert!(output.status.success(), "there is no command {command:?}");
+    let help = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines = help.lines().filter(|line| line.trim().starts_with('-'));
+    lines.flat_map(flags).collect()
+}
+
+/// The words of a line that begin with two dashes.
+fn flags(line: &str) -> Vec<String> {
+    let words = line.split(|it: char| !it.is_ascii_alphanumeric() && it != '-');
+    let words = words.filter(|word| word.len() > 2 && word.starts_with("--"));
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_option_behind_the_command_exists() {
+    let mut known: BTreeMap<Option<String>, Vec<String>> = BTreeMap::new();
+    let mut checked = 0;
+    for (path, page) in pages() {
+        for words in uses(&page) {
+            let first = words.first().filter(|word| !word.starts_with('-'));
+            // `COMMAND` stands for any.
+            if first.is_some_and(|word| !word.chars().all(|it| it.is_ascii_lowercase())) {
+                continue;
+            }
+            let options = known
+                .entry(first.cloned())
+                .or_insert_with(|| options(first.map(String::as_str)));
+            for flag in words.iter().flat_map(|word| flags(word)) {
+                let line = words.join(" ");
+                assert!(options.contains(&flag), "{path}: no {flag}: {line}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 20, "{checked} options");
+}
+
+#[test]
+fn the_readme_stays_short() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
+    let lines = readme.lines().count();
+    assert!(lines <= 250, "{lines} lines");
 }
 
 #[test]
