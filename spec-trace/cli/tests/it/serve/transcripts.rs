@@ -1,6 +1,6 @@
 //! Conversations that show one ruling of the driver protocol each, as they go over the wire.
 //!
-//! The one thing to know: a transcript lists what was sent and what came back, as in the README; the ids count up, so that
+//! The one thing to know: a transcript lists what was sent and what came back, as in `spec-trace/docs/LIVE.md`; the ids count up, so that
 //! every line is always the same. The requests stand in `transcripts/`, one file a ruling, with a comment before each.
 
 use std::fs;
