@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 
+use crate::adapter;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -103,6 +105,10 @@ fn every_console_block_prints_what_it_shows() {
         for block in blocks(&page) {
             let folder = folder();
             for (command, expected) in commands(&block) {
+                // Says itself that it is skipped.
+                if command.contains(" -- python3 ") && adapter::adapter("mcp_aql", &[]).is_none() {
+                    continue;
+                }
                 let arguments = command.strip_prefix("countersign ").expect(command);
                 let text = printed(countersign(arguments).current_dir(&folder));
                 let (text, expected) = (text.trim(), expected.trim());
