@@ -219,8 +219,9 @@ pub fn cited(id: &str) -> String {
 }
 
 /// Ids as messages cite them, with commas between them. Several that share a basis name it once: `PA-7, PA-8 (all inferred)`.
-pub fn cited_all<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
-    let ids: Vec<&str> = ids.into_iter().collect();
+pub fn cited_all(ids: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let ids: Vec<_> = ids.into_iter().collect();
+    let ids: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
     let basis_of = |id: &&str| known(id).map_or(Basis::Normative, |clause| clause.basis);
     if let [first, _, ..] = ids[..] {
         let basis = basis_of(&first);
@@ -464,7 +465,7 @@ mod tests {
                 "AAEP-6.1-1, AAEP-A.4-4 (informative)",
             ),
         ] {
-            assert_eq!(cited_all(ids.iter().copied()), expected);
+            assert_eq!(cited_all(ids), expected);
         }
     }
 

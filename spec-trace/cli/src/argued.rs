@@ -103,7 +103,7 @@ pub fn needs_text<T: Modelled>(needs: &[Departure], other: Option<&str>) -> Stri
                 }
             }
             What::Reading | What::Number => {
-                let clauses = cited_all(it.clauses.iter().copied());
+                let clauses = cited_all(it.clauses);
                 let said = format!("{} of {clauses} ({other_value})", it.assignment());
                 text += &hanging("   allowed by    ", &said);
             }

@@ -87,7 +87,7 @@ fn finding_text(finding: &Finding) -> String {
     let text = format!("{}: {}", cited(finding.clause), finding.text);
     match finding.also {
         [] => text,
-        also => format!("{text} (also {})", cited_all(also.iter().copied())),
+        also => format!("{text} (also {})", cited_all(also)),
     }
 }
 

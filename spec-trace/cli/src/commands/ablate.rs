@@ -248,7 +248,7 @@ fn one<T: Modelled>(
     let mut text = format!(
         "without {} ({} {}): {}{}\n",
         row.name,
-        cited_all(row.clauses.iter().copied()),
+        cited_all(row.clauses),
         level(row.clauses[0]),
         row.gist,
         by_file(numbers, row.clauses)

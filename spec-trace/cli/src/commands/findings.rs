@@ -152,7 +152,7 @@ fn slip_text(slip: &Editorial) -> String {
     text += &hanging("  misleads: ", &slip.wrong);
     text += &hanging("  mended:   ", &slip.repair);
     if !slip.clauses.is_empty() {
-        let ids: Vec<&str> = slip.clauses.iter().map(ClauseId::as_str).collect();
+        let ids = slip.clauses.iter().map(ClauseId::as_str);
         text += &hanging("  Clauses:  ", &cited_all(ids));
     }
     text + "\n"

@@ -386,10 +386,7 @@ fn place_text<R>(
     unstated: &[(&str, &str)],
     is_explained: bool,
 ) -> String {
-    let mut text = hanging(
-        &format!("{}  ", place.name),
-        &cited_all(place.clauses.iter().copied()),
-    );
+    let mut text = hanging(&format!("{}  ", place.name), &cited_all(place.clauses));
     text += &hanging("  ", place.question);
     if let Some(bounds) = bounds {
         text += &hanging("  ", &format!("Searched at {bounds} bounds."));
@@ -435,10 +432,7 @@ fn beside_the_model(name: &str, open: &OpenBeside, format: Format) -> Answer {
         return Answer::json(&document, status);
     }
     let mut text = hanging(&format!("{name}  "), question);
-    text += &hanging(
-        "  ",
-        &format!("left open by {}", cited_all(clauses.iter().copied())),
-    );
+    text += &hanging("  ", &format!("left open by {}", cited_all(*clauses)));
     text += &hanging("  ", &format!("{usual}, or {other}"));
     text += &hanging(
         "  ",

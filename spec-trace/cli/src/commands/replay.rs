@@ -415,10 +415,11 @@ impl Held<'_> {
 
 /// What is wrong, as a line.
 fn in_words(amiss: &Amiss) -> String {
-    let all = |clauses: &[String]| cited_all(clauses.iter().map(String::as_str));
     let (clauses, what) = match amiss {
-        Amiss::Missing(output, clauses) => (all(clauses), format!("missing: {}", json!(output))),
-        Amiss::Forbidden(output, clauses) => (all(clauses), output.to_string()),
+        Amiss::Missing(output, clauses) => {
+            (cited_all(clauses), format!("missing: {}", json!(output)))
+        }
+        Amiss::Forbidden(output, clauses) => (cited_all(clauses), output.to_string()),
         Amiss::Lost(lost) => ("driver".to_owned(), lost.to_string()),
     };
     format!("  {clauses}: {}", printable(&what))

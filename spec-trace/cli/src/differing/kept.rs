@@ -92,15 +92,12 @@ fn notes(step: &VectorStep) -> Vec<String> {
     let expected = step.expected.iter().map(|it| {
         let by = match &it.required[..] {
             [] => "may come".to_owned(),
-            clauses => format!(
-                "required by {}",
-                cited_all(clauses.iter().map(String::as_str))
-            ),
+            clauses => format!("required by {}", cited_all(clauses)),
         };
         format!("{by}: {}", output(&it.pattern.output))
     });
     let forbidden = step.forbidden.iter().map(|it| {
-        let clauses = cited_all(it.because.iter().map(String::as_str));
+        let clauses = cited_all(&it.because);
         format!("forbidden by {clauses}: {}", output(&it.pattern.output))
     });
     expected.chain(forbidden).collect()

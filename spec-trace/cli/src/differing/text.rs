@@ -148,11 +148,11 @@ fn told(found: &Found, text: &mut String) {
     };
     put(text, "   actual    ", &actual);
     if !found.also.is_empty() {
-        let also = cited_all(found.also.iter().copied());
+        let also = cited_all(&found.also);
         put(text, "   also      ", &also);
     }
     if !found.before.is_empty() {
-        let before = cited_all(found.before.iter().copied());
+        let before = cited_all(&found.before);
         put(
             text,
             "   follows   ",

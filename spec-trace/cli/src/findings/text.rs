@@ -273,7 +273,7 @@ impl Shown {
             Severity::Error => "violation",
             Severity::Warning | Severity::Advice => "warning",
         };
-        let also = cited_all(finding.also.iter().copied());
+        let also = cited_all(&finding.also);
         let also = (!also.is_empty()).then(|| format!("the same fault breaks {also}"));
         let tied = finding.tied_by.map(|it| it.words().to_owned());
         let consequences = finding.consequences.iter().map(|it| {

@@ -130,7 +130,7 @@ fn argued(object: &Map<String, Value>) -> Vec<String> {
         let mut kinds = KINDS.into_iter();
         let (what, name) = kinds.find_map(|(key, what)| Some((what, it.get(key)?.as_str()?)))?;
         let clauses = it.get("clauses").map(list).unwrap_or_default();
-        let clauses = cited_all(clauses.iter().map(String::as_str));
+        let clauses = cited_all(clauses);
         Some(format!("made possible by {what} {name} ({clauses})"))
     });
     let instead = object.get("instead").and_then(|it| {

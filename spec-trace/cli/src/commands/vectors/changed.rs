@@ -144,7 +144,7 @@ fn type_of(pattern: &Pattern) -> Option<&Value> {
 /// What is said of an output; what another like it does not have comes first.
 fn demand(how: &str, pattern: &Pattern, like: Option<&Pattern>, clauses: &[String]) -> String {
     let output = output_text(pattern, like);
-    let clauses = cited_all(clauses.iter().map(String::as_str));
+    let clauses = cited_all(clauses);
     format!("{how} by {clauses}: {}", printable(&output))
 }
 
