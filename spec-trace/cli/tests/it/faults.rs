@@ -6,7 +6,7 @@
 //!
 //! `COUNTERSIGN_FAULTS` chooses those that break the clauses, or change the files, which begin with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
@@ -21,9 +21,13 @@ fn every_fault_fails_its_test() {
     let copy = scratch().join("workspace");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     update(&root, &copy);
-    let tests: BTreeSet<&str> = chosen.iter().map(|fault| fault.test.as_str()).collect();
-    for test in tests {
-        let output = run(&copy, test);
+    let mut targets = BTreeMap::<&str, BTreeSet<&str>>::new();
+    for fault in &chosen {
+        let (target, name) = in_target(fault);
+        targets.entry(target).or_default().insert(name);
+    }
+    for (target, names) in targets {
+        let output = run(&copy, target, names);
         assert!(
             output.status.success(),
             "without a fault: {}",
@@ -51,9 +55,9 @@ fn is_seen(copy: &Path, fault: &Fault) -> bool {
     let path = copy.join(&fault.file);
     let source = fs::read_to_string(&path).expect("a source");
     fs::write(&path, source.replace(&fault.find, &fault.replace)).expect("the copy is ours");
-    let output = run(copy, &fault.test);
+    let (target, name) = in_target(fault);
+    let output = run(copy, target, [name]);
     fs::write(&path, source).expect("the copy is ours");
-    let (_, name) = fault.test.rsplit_once(' ').expect("package, target, path");
     let stdout = String::from_utf8_lossy(&output.stdout);
     let seen = stdout.contains(&format!("test {name} ... FAILED"));
     println!(
@@ -68,12 +72,14 @@ fn is_seen(copy: &Path, fault: &Fault) -> bool {
     seen
 }
 
-/// Runs one test, without optimisation, which takes longer than what these tests do.
-fn run(copy: &Path, test: &str) -> Output {
-    let words: Vec<&str> = test.split(' ').collect();
-    let &[package, target, name] = words.as_slice() else {
-        panic!("package, target, path: {test}");
-    };
+/// The package and target of the test that a fault names, and its path there.
+fn in_target(fault: &Fault) -> (&str, &str) {
+    fault.test.rsplit_once(' ').expect("package, target, path")
+}
+
+/// Runs tests of one target, without optimisation, which takes longer than what these tests do.
+fn run<'a>(copy: &Path, target: &str, names: impl IntoIterator<Item = &'a str>) -> Output {
+    let (package, target) = target.split_once(' ').expect("package, target");
     let is_unit = target == package.replace('-', "_");
     let target: &[&str] = if is_unit {
         &["--lib"]
@@ -83,7 +89,8 @@ fn run(copy: &Path, test: &str) -> Output {
     Command::new(env!("CARGO"))
         .args(["test", "--locked", "--package", package])
         .args(target)
-        .args(["--", "--exact", name, "--include-ignored"])
+        .args(["--", "--exact", "--include-ignored"])
+        .args(names)
         .current_dir(copy)
         .env("CARGO_TARGET_DIR", scratch().join("target"))
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
