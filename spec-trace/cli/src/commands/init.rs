@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
+use textwrap::{Options, fill};
 
 use super::smoke;
 use crate::answer::{Answer, Status};
@@ -20,11 +21,65 @@ pub enum Language {
     Ts,
 }
 
+/// The page of a protocol, whose examples show what an op puts out.
+const fn page(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::PendingAction => include_str!("../../../docs/DRIVER_PENDING_ACTION.md"),
+        Protocol::McpAql => include_str!("../../../docs/DRIVER_MCP_AQL.md"),
+        Protocol::Aaep => include_str!("../../../docs/DRIVER_AAEP.md"),
+    }
+}
+
+/// The kinds and members of the outputs of an op, by that example of the page which has the most.
+fn puts_out(page: &str, op: &str) -> String {
+    let said = page
+        .lines()
+        .filter_map(|line| line.strip_prefix(['→', '←']));
+    let said: Vec<Value> = said
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    let turns = said
+        .chunks_exact(2)
+        .filter(|turn| turn.iter().any(|it| it["op"] == op));
+    let outputs = turns.filter_map(|turn| turn.last()?["outputs"].as_array());
+    // Of those with the most, the first.
+    let outputs = outputs.rev().max_by_key(|outputs| outputs.len());
+    let shown: Vec<String> = outputs.into_iter().flatten().map(shape).collect();
+    shown.join(", ")
+}
+
+/// The kind of an output with the names of its members: `append tool_call(session_id message_id)`.
+fn shape(output: &Value) -> String {
+    let mut shown = String::new();
+    for (kind, body) in output.as_object().into_iter().flatten() {
+        let of = body["type"]
+            .as_str()
+            .map_or_else(String::new, |it| format!(" {it}"));
+        let members = body.as_object().into_iter().flat_map(Map::keys);
+        let members: Vec<&str> = members
+            .map(String::as_str)
+            .filter(|it| *it != "type")
+            .collect();
+        shown += &format!("{kind}{of}({})", members.join(" "));
+    }
+    shown
+}
+
+/// The text in lines of at most 140 columns, each behind the margin.
+fn folded(text: &str, margin: &str) -> String {
+    let options = Options::new(140)
+        .initial_indent(margin)
+        .subsequent_indent(margin);
+    fill(text, options)
+}
+
 /// One op that every implementation has.
 struct Op {
     name: String,
     /// What it does, in one sentence.
     gist: String,
+    /// What it puts out.
+    outputs: String,
     required: Vec<String>,
     /// Fields that may be absent.
     optional: Vec<String>,
@@ -41,7 +96,7 @@ pub fn adapter(protocol: Protocol, language: Language) -> Answer {
         .as_array()
         .into_iter()
         .flatten()
-        .map(Op::of)
+        .map(|request| Op::of(request, page(protocol)))
         .collect();
     let is_own = |op: &&Op| {
         let is_capable = about.optional.iter().any(|(name, ..)| *name == op.name);
@@ -77,8 +132,9 @@ pub fn adapter(protocol: Protocol, language: Language) -> Answer {
 
 impl Op {
     /// The op that a request's schema describes.
-    fn of(request: &Value) -> Self {
+    fn of(request: &Value, page: &str) -> Self {
         let properties = &request["properties"];
+        let name = properties["op"]["const"].as_str().unwrap_or_default();
         let gist = request["description"].as_str().unwrap_or_default();
         let gist = gist.split_once(". ").map_or(gist, |(first, _)| first);
         let gist = gist.lines().next().unwrap_or_default();
@@ -101,10 +157,8 @@ impl Op {
         let any_json = members.filter(|(name, schema)| *name != "op" && is_any(schema));
         Self {
             any_json: any_json.map(|(name, _)| name.clone()).collect(),
-            name: properties["op"]["const"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
+            outputs: puts_out(page, name),
+            name: name.to_owned(),
             gist: format!("{}.", gist.trim_end_matches('.')),
             required,
             optional,
@@ -113,6 +167,10 @@ impl Op {
 
     fn in_python(&self) -> String {
         let (name, gist) = (&self.name, &self.gist);
+        let outputs = folded(
+            &format!("Puts out, for example: {}.", self.outputs),
+            "        ",
+        );
         let required = ["self", "now"]
             .into_iter()
             .chain(self.required.iter().map(String::as_str));
@@ -129,15 +187,19 @@ impl Op {
             format!(",\n{:12}{}", "", optional.join(", "))
         };
         format!(
-            "    def {name}({required}{optional}):\n        \"\"\"{gist}\"\"\"\n        \
+            "    def {name}({required}{optional}):\n        \"\"\"{gist}\n\n{outputs}\n        \"\"\"\n        \
              return [{{\"refused\": {{\"reason\": \"{name} is not connected\"}}}}]  # YOURS"
         )
     }
 
     fn in_ts(&self) -> String {
         let (name, gist) = (&self.name, &self.gist);
+        let outputs = folded(
+            &format!("Puts out, for example: {}.", self.outputs),
+            "   * ",
+        );
         format!(
-            "  /** {gist} */\n  {name}(now: Date, fields: Fields): Output[] {{\n    \
+            "  /**\n   * {gist}\n{outputs}\n   */\n  {name}(now: Date, fields: Fields): Output[] {{\n    \
              return [{{ refused: {{ reason: \"{name} is not connected\" }} }}]; // YOURS\n  }}"
         )
     }

@@ -64,11 +64,11 @@ pub struct Args {
     pub command: Vec<OsString>,
 }
 
-/// A word of a command that lacks the `--` before it: always an error.
+/// The words of a command that lacks the `--` before it: always an error.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Stray {
-    #[arg(hide = true, value_name = "COMMAND", value_parser = without_dashes)]
-    stray: Option<String>,
+    #[arg(hide = true, value_name = "COMMAND", num_args = 1.., value_parser = without_dashes)]
+    stray: Vec<String>,
 }
 
 fn without_dashes(_: &str) -> Result<String, &'static str> {
@@ -95,8 +95,8 @@ pub(super) fn no_hello(command: &[OsString], lost: &Lost) -> Report {
                 "{shown}: no `hello` response within {seconds} s. Does the adapter flush stdout after each line?{stderr}"
             )
         }
-        Fault::Unreadable(..) => miette!(
-            "{shown}: no `hello` response: {lost}\n  hint: write responses alone to stdout, and logs to stderr"
+        Fault::Unreadable(line, _) => miette!(
+            "{shown}: the first line is no `hello` response: {line}\n  hint: write responses alone to stdout, and logs to stderr"
         ),
         Fault::Ended(_)
         | Fault::TooLong
@@ -515,7 +515,7 @@ impl<D: Driven> Plugged<D> {
             Err(lost) => (None, Err(lost.to_string())),
             Ok(line) => {
                 let response = Response::read(&line);
-                let response = response.map_err(|problem| format!("no response: {problem}"));
+                let response = response.map_err(|problem| format!("the line is no response: {problem}"));
                 (Some(String::from_utf8_lossy(&line).into_owned()), response)
             }
         }

@@ -246,7 +246,7 @@ impl fmt::Display for Fault {
                 countersign_driver::LONGEST_LINE
             ),
             Self::Unreadable(line, problem) => {
-                write!(formatter, "no response: {problem}: {line}")
+                write!(formatter, "the line is no response: {problem}: {line}")
             }
             Self::Misnumbered(None, asked) => {
                 write!(formatter, "the response to request {asked} has no `id`")
