@@ -50,8 +50,8 @@ fn puts_out(page: &str, op: &str) -> String {
 
 /// The kind of an output with the names of its members: `append tool_call(session_id message_id)`.
 fn shape(output: &Value) -> String {
-    let mut shown = String::new();
-    for (kind, body) in output.as_object().into_iter().flatten() {
+    let kinds = output.as_object().into_iter().flatten();
+    let kinds = kinds.map(|(kind, body)| {
         let of = body["type"]
             .as_str()
             .map_or_else(String::new, |it| format!(" {it}"));
@@ -60,9 +60,9 @@ fn shape(output: &Value) -> String {
             .map(String::as_str)
             .filter(|it| *it != "type")
             .collect();
-        shown += &format!("{kind}{of}({})", members.join(" "));
-    }
-    shown
+        format!("{kind}{of}({})", members.join(" "))
+    });
+    kinds.collect::<Vec<_>>().join(" ")
 }
 
 /// The text in lines of at most 140 columns, each behind the margin.

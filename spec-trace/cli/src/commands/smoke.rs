@@ -27,9 +27,9 @@ use crate::show::words::{printable, shortened};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign smoke pending-action -- python3 adapter.py
-  countersign smoke aaep --timeout 20 --format json -- ./producer
-  countersign smoke mcp-aql -- countersign serve mcp-aql --stdio
+  countersign diff pending-action --preflight -- python3 adapter.py
+  countersign diff aaep --preflight --timeout 20 --format json -- ./producer
+  countersign diff mcp-aql --preflight -- countersign serve mcp-aql --stdio
 
 Sends requests that are in order and requests that are not, and checks each
 response: `id`, the kind of answer, errors for malformed requests, `unsupported`
@@ -515,7 +515,8 @@ impl<D: Driven> Plugged<D> {
             Err(lost) => (None, Err(lost.to_string())),
             Ok(line) => {
                 let response = Response::read(&line);
-                let response = response.map_err(|problem| format!("the line is no response: {problem}"));
+                let response =
+                    response.map_err(|problem| format!("the line is no response: {problem}"));
                 (Some(String::from_utf8_lossy(&line).into_owned()), response)
             }
         }
