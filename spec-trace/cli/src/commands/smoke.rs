@@ -128,14 +128,14 @@ fn started_as(program: &OsString) -> Option<String> {
 /// Where it does not start or does not answer `hello`.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let about = about(args.protocol);
-    let plug = match args.protocol {
+    let preflight = match args.protocol {
         Protocol::PendingAction => check::<PendingActionDriver>(args, &about)?,
         Protocol::McpAql => check::<McpAqlDriver>(args, &about)?,
         Protocol::Aaep => check::<AaepDriver>(args, &about)?,
     };
     Ok(match format {
-        Format::Text => plug.text(),
-        Format::Json => Answer::json(&plug.json(), plug.status()),
+        Format::Text => preflight.text(),
+        Format::Json => Answer::json(&preflight.json(), preflight.status()),
     })
 }
 
@@ -224,7 +224,7 @@ const PENDING_ACTION: &[Optional] = &[
 const RESTART: Optional = ("restart", "restart", "");
 
 /// What was found out about an adapter.
-struct Plug {
+struct Preflight {
     protocol: &'static str,
     name: String,
     supports: BTreeSet<String>,
@@ -245,7 +245,7 @@ struct Check {
 
 /// Why a check failed.
 struct Failure {
-    of: Of,
+    of: Side,
     text: String,
     /// The line that was sent; none, where none was.
     request: Option<String>,
@@ -256,7 +256,7 @@ struct Failure {
 impl Failure {
     const fn of_adapter(text: String) -> Self {
         Self {
-            of: Of::Adapter,
+            of: Side::Adapter,
             text,
             request: None,
             response: None,
@@ -266,21 +266,21 @@ impl Failure {
 
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+enum Side {
     Adapter,
     Implementation,
 }
 
-/// What has to come.
+/// The kind of answer that is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum Expected {
     Outputs,
     Error,
     Unsupported,
 }
 
-/// A process of which lines are asked.
-struct Plugged<D: Driven> {
+/// A process that is asked line by line.
+struct Prober<D: Driven> {
     process: Process,
     /// The id of the last request.
     id: u64,
@@ -288,61 +288,61 @@ struct Plugged<D: Driven> {
     protocol: std::marker::PhantomData<D>,
 }
 
-fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Plug> {
+fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
     let partner = greeted::<D>(&args.command, args.timeout)?;
-    let mut plugged = Plugged::<D> {
+    let mut prober = Prober::<D> {
         process: Process::new(args.command.clone(), Duration::from_secs(args.timeout)),
         id: 0,
         checks: Vec::new(),
         protocol: std::marker::PhantomData,
     };
     let second = |why| miette!("no `hello` response from a second process: {why}");
-    let greeting = plugged.greet().map_err(second)?;
+    let greeting = prober.greet().map_err(second)?;
     let supports: BTreeSet<String> = greeting.declared().collect();
-    plugged.greets(&greeting);
-    plugged.takes_what_is_in_order();
-    plugged.refuses_what_is_not();
+    prober.hello_members(&greeting);
+    prober.valid_requests();
+    prober.malformed_requests();
     for (op, capability, fields) in about.optional {
         if !supports.contains(*capability) {
             let name = format!("`{op}` is `unsupported` without the capability `{capability}`");
-            plugged.asks(&name, op, fields, Wanted::Unsupported);
+            prober.request(&name, op, fields, Expected::Unsupported);
         }
     }
     let mut asked = BTreeMap::new();
     if let Some(fields) = about.finish_tool {
-        plugged.asks(
+        prober.request(
             "`finish_tool` is answered",
             "finish_tool",
             fields,
-            Wanted::Outputs,
+            Expected::Outputs,
         );
         asked.insert("finish_tool".to_owned(), 1);
     }
-    plugged.asks(
+    prober.request(
         "`tick` is answered after errors",
         "tick",
         "",
-        Wanted::Outputs,
+        Expected::Outputs,
     );
-    plugged.ends();
-    plugged.takes_no_other_version();
-    let mut plug = Plug {
+    prober.end_of_input();
+    prober.other_versions();
+    let mut preflight = Preflight {
         protocol: D::Protocol::NAME,
         name: greeting.name,
         supports,
-        checks: plugged.checks,
+        checks: prober.checks,
         asked,
         unasked: Vec::new(),
         broken: BTreeSet::new(),
     };
-    plug.plays::<D>(partner, about.optional);
-    Ok(plug)
+    preflight.random_runs::<D>(partner, about.optional);
+    Ok(preflight)
 }
 
 /// The time of the first reset, in milliseconds since the epoch.
 const START: i64 = 1_779_632_540_000;
 
-impl<D: Driven> Plugged<D> {
+impl<D: Driven> Prober<D> {
     /// Starts a process, and reads its response to `hello`.
     fn greet(&mut self) -> Result<Greeting<D::Protocol>, String> {
         self.process.launch().map_err(|lost| lost.to_string())?;
@@ -357,7 +357,7 @@ impl<D: Driven> Plugged<D> {
     }
 
     /// What the response to `hello` has to hold.
-    fn greets(&mut self, greeting: &Greeting<D::Protocol>) {
+    fn hello_members(&mut self, greeting: &Greeting<D::Protocol>) {
         let is_blank = greeting.name.trim().is_empty();
         let blank = is_blank.then(|| "`name` is blank".to_owned());
         self.found("`hello` is answered with a `name`", blank);
@@ -368,69 +368,69 @@ impl<D: Driven> Plugged<D> {
         self.found("`shows` has the outputs that are needed", wrong);
     }
 
-    fn takes_what_is_in_order(&mut self) {
-        self.asks_at(START, "`reset` is answered", "reset", "", Wanted::Outputs);
-        self.asks_at(
+    fn valid_requests(&mut self) {
+        self.request_at(START, "`reset` is answered", "reset", "", Expected::Outputs);
+        self.request_at(
             START,
             "a second `reset` is answered",
             "reset",
             "",
-            Wanted::Outputs,
+            Expected::Outputs,
         );
         let later = START + 60_000;
-        self.asks_at(later, "`tick` is answered", "tick", "", Wanted::Outputs);
-        self.asks_at(START, "`now` may step back", "tick", "", Wanted::Outputs);
+        self.request_at(later, "`tick` is answered", "tick", "", Expected::Outputs);
+        self.request_at(START, "`now` may step back", "tick", "", Expected::Outputs);
         let far = START + 3_600_000;
-        self.asks_at(far, "`now` may go on again", "tick", "", Wanted::Outputs);
-        self.asks_at(
+        self.request_at(far, "`now` may go on again", "tick", "", Expected::Outputs);
+        self.request_at(
             START,
             "`reset` sets the clock",
             "reset",
             "",
-            Wanted::Outputs,
+            Expected::Outputs,
         );
     }
 
-    fn refuses_what_is_not(&mut self) {
-        self.asks(
+    fn malformed_requests(&mut self) {
+        self.request(
             "an unknown op is an `error`",
             "no_such_op",
             "",
-            Wanted::Error,
+            Expected::Error,
         );
         let field = r#""no_such_field":1"#;
-        self.asks(
+        self.request(
             "an unknown field is an `error`",
             "tick",
             field,
-            Wanted::Error,
+            Expected::Error,
         );
         self.id += 1;
         let timeless = format!(r#"{{"id":{},"op":"tick"}}"#, self.id);
-        self.says(
+        self.check_line(
             "a request without `now` is an `error`",
             &timeless,
             Some(self.id),
-            Wanted::Error,
+            Expected::Error,
         );
         self.id += 1;
         let no_time = format!(r#"{{"id":{},"op":"tick","now":"noon"}}"#, self.id);
-        self.says(
+        self.check_line(
             "a `now` that is no time is an `error`",
             &no_time,
             Some(self.id),
-            Wanted::Error,
+            Expected::Error,
         );
-        self.says(
+        self.check_line(
             "a line that is no JSON is an `error` with the id null",
             "{",
             None,
-            Wanted::Error,
+            Expected::Error,
         );
     }
 
-    /// It ends when its input does.
-    fn ends(&mut self) {
+    /// The adapter ends when its input does.
+    fn end_of_input(&mut self) {
         let wrong = match self.process.hang_up() {
             Some(status) if status.success() => None,
             Some(status) => Some(format!("the adapter ended ({status})")),
@@ -439,7 +439,7 @@ impl<D: Driven> Plugged<D> {
         self.found("the adapter ends with its input, with status 0", wrong);
     }
 
-    fn takes_no_other_version(&mut self) {
+    fn other_versions(&mut self) {
         for (name, line) in [
             (
                 "another version in `hello` is an `error`",
@@ -454,32 +454,32 @@ impl<D: Driven> Plugged<D> {
                 self.found(name, Some(lost.to_string()));
                 continue;
             }
-            self.says(name, &line, Some(1), Wanted::Error);
+            self.check_line(name, &line, Some(1), Expected::Error);
         }
     }
 
-    fn asks(&mut self, name: &str, op: &str, fields: &str, wanted: Wanted) {
-        self.asks_at(START, name, op, fields, wanted);
+    fn request(&mut self, name: &str, op: &str, fields: &str, expected: Expected) {
+        self.request_at(START, name, op, fields, expected);
     }
 
-    fn asks_at(&mut self, now: i64, name: &str, op: &str, fields: &str, wanted: Wanted) {
+    fn request_at(&mut self, now: i64, name: &str, op: &str, fields: &str, expected: Expected) {
         self.id += 1;
         let now = Timestamp::from_millis(now);
         let comma = if fields.is_empty() { "" } else { "," };
         let id = self.id;
         let line = format!(r#"{{"id":{id},"op":"{op}","now":"{now}"{comma}{fields}}}"#);
-        self.says(name, &line, Some(id), wanted);
+        self.check_line(name, &line, Some(id), expected);
     }
 
     /// Writes a line, and checks what comes.
-    fn says(&mut self, name: &str, line: &str, id: Option<u64>, wanted: Wanted) {
+    fn check_line(&mut self, name: &str, line: &str, id: Option<u64>, expected: Expected) {
         let (came, response) = self.exchange(line);
         let wrong = match response {
             Err(why) => {
                 self.again();
-                Some((Of::Adapter, why))
+                Some((Side::Adapter, why))
             }
-            Ok(response) => wrong::<D>(&response, id, wanted),
+            Ok(response) => wrong::<D>(&response, id, expected),
         };
         self.checks.push(Check {
             name: name.to_owned(),
@@ -527,26 +527,26 @@ impl<D: Driven> Plugged<D> {
 fn wrong<D: Driven>(
     response: &Response<D::Protocol>,
     id: Option<u64>,
-    wanted: Wanted,
-) -> Option<(Of, String)> {
+    expected: Expected,
+) -> Option<(Side, String)> {
     if response.id != id {
         let shown = |id: Option<u64>| id.map_or("null".to_owned(), |id| id.to_string());
-        let (is, wanted) = (shown(response.id), shown(id));
-        let text = format!("the response has the `id` {is}: expected {wanted}");
-        return Some((Of::Adapter, text));
+        let (is, expected) = (shown(response.id), shown(id));
+        let text = format!("the response has the `id` {is}: expected {expected}");
+        return Some((Side::Adapter, text));
     }
-    match (&response.answer, wanted) {
-        (Said::Outputs { .. }, Wanted::Outputs)
-        | (Said::Error { .. }, Wanted::Error)
-        | (Said::Unsupported { .. }, Wanted::Unsupported) => None,
-        (Said::Error { error }, Wanted::Outputs) => {
+    match (&response.answer, expected) {
+        (Said::Outputs { .. }, Expected::Outputs)
+        | (Said::Error { .. }, Expected::Error)
+        | (Said::Unsupported { .. }, Expected::Unsupported) => None,
+        (Said::Error { error }, Expected::Outputs) => {
             let text = format!("the response is an `error`: {error}");
-            Some((Of::Implementation, text))
+            Some((Side::Implementation, text))
         }
-        (answer, Wanted::Outputs | Wanted::Error | Wanted::Unsupported) => {
-            let (is, wanted) = (answered::<D>(answer), wanted.name());
-            let text = format!("the response is {is}: expected {wanted}");
-            Some((Of::Adapter, text))
+        (answer, Expected::Outputs | Expected::Error | Expected::Unsupported) => {
+            let (is, expected) = (answered::<D>(answer), expected.name());
+            let text = format!("the response is {is}: expected {expected}");
+            Some((Side::Adapter, text))
         }
     }
 }
@@ -564,7 +564,7 @@ const fn answered<D: Driven>(answer: &Said<D::Protocol>) -> &'static str {
     }
 }
 
-impl Wanted {
+impl Expected {
     const fn name(self) -> &'static str {
         match self {
             Self::Outputs => "`outputs`",
@@ -574,14 +574,14 @@ impl Wanted {
     }
 }
 
-/// After so many runs an op that was not asked is given up on.
+/// At most so many random runs,
 const RUNS: u64 = 100;
-/// Of so many steps.
+/// of so many steps each.
 const STEPS: usize = 60;
 
-impl Plug {
+impl Preflight {
     /// Asks each op, in random runs, until each was.
-    fn plays<D: Driven>(
+    fn random_runs<D: Driven>(
         &mut self,
         mut partner: Greeted<D::Protocol, Process>,
         optional: &[Optional],
@@ -616,9 +616,9 @@ impl Plug {
                 let is_error = matches!(lost.fault, Fault::Errored(_));
                 Some(Failure {
                     of: if is_error {
-                        Of::Implementation
+                        Side::Implementation
                     } else {
-                        Of::Adapter
+                        Side::Adapter
                     },
                     text: lost.to_string(),
                     request,
@@ -743,7 +743,7 @@ impl Plug {
 /// So many columns of a request or a response are shown.
 const LONGEST_SHOWN: usize = 400;
 
-impl Of {
+impl Side {
     const fn name(self) -> &'static str {
         match self {
             Self::Adapter => "adapter",
