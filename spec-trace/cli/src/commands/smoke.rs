@@ -34,7 +34,7 @@ Examples:
 Sends requests that are in order and requests that are not, and checks each
 response: `id`, the kind of answer, errors for malformed requests, `unsupported`
 for ops that `hello` does not declare, every op of the protocol, the end of
-input. DRIVER.md and `countersign schema driver` describe the protocol.
+input. DRIVER.md and `schema driver` describe the protocol.
 
 Names whose fault a failed check is: the adapter's, where a line is not what the
 driver protocol asks for; the implementation's, where a response says that
