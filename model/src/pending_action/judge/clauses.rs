@@ -78,10 +78,12 @@ impl Case<'_> {
         let mut differing = differing(&terms, &proposal.terms);
         differing.retain(|&field| !(states && field == "expiry"));
         if !differing.is_empty() {
-            let text = format!(
-                "the record of action {action} was to hold what was proposed: {}",
-                differing.join(", ")
-            );
+            let fields = differing.join(", ");
+            let text = if proposal.within_limits {
+                format!("the record of action {action} was to hold what was proposed: {fields}")
+            } else {
+                format!("the proposal was to be refused, as beyond the limits: {fields}")
+            };
             self.break_at(place, "PA-1", &[], text);
         }
         let boundary = self.reading.expiry_boundary;

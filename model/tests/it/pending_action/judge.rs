@@ -398,6 +398,28 @@ fn a_proposal_beyond_the_limits_or_too_late_may_be_refused_pa_1() {
     }
 }
 
+/// PA-1: what names no value that is allowed cannot be recorded as it was proposed.
+#[test]
+fn what_is_beyond_the_limits_and_recorded_otherwise_was_to_be_refused_pa_1() {
+    for (within_limits, expected) in [
+        (
+            true,
+            "the record of action 1 was to hold what was proposed: label",
+        ),
+        (
+            false,
+            "the proposal was to be refused, as beyond the limits: label",
+        ),
+    ] {
+        let mut proposed = proposal();
+        (proposed.terms.label, proposed.within_limits) = (7, within_limits);
+        let mut judge = PendingActionJudge::new(Reading::SPECIFICATION);
+        let found = judge.see(0, &Call::Propose(proposed), &[created(1)]);
+        let told: Vec<&str> = found.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(told, [expected]);
+    }
+}
+
 #[test]
 fn the_record_holds_what_was_proposed_pa_1() {
     let terms = proposal().terms;

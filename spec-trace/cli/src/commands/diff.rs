@@ -18,7 +18,9 @@ use countersign_model::rules::GuardRow;
 use miette::{Context, IntoDiagnostic, miette};
 
 use super::diff_http::{self, HttpArgs};
-use crate::answer::{Answer, ReportFormat};
+use super::init::{self, Language};
+use super::smoke::{self, Stray};
+use crate::answer::{Answer, Format, ReportFormat};
 use crate::arguments::Protocol;
 use crate::differing::baseline::Baseline;
 use crate::differing::{Controlled, Part, Report};
@@ -138,14 +140,26 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "divergences")]
     pub save: PathBuf,
 
+    /// Check only that the adapter speaks the driver protocol
+    #[arg(long, conflicts_with_all = ["runs", "seconds", "seed", "run", "shard", "controls", "baseline", "write_baseline", "spec", "readings", "save", "http"])]
+    pub preflight: bool,
+
+    /// Print an adapter to fill in, in this language
+    #[arg(long, value_name = "LANGUAGE", value_enum, conflicts_with_all = ["command", "http", "preflight"])]
+    pub init: Option<Language>,
+
     /// How a running producer is driven
     #[command(flatten)]
     pub over_http: HttpArgs,
 
+    /// What stands where `--` is missing
+    #[command(flatten)]
+    pub stray: Stray,
+
     /// The implementation: a program and its arguments
     #[arg(
         last = true,
-        required_unless_present = "http",
+        required_unless_present_any = ["http", "init"],
         conflicts_with = "http",
         value_name = "COMMAND"
     )]
@@ -158,6 +172,18 @@ pub struct Args {
 ///
 /// Where it cannot be started or does not greet, or a run cannot be read or kept.
 pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
+    if let Some(language) = args.init {
+        return Ok(init::adapter(args.protocol, language));
+    }
+    if args.preflight {
+        let args = smoke::Args {
+            protocol: args.protocol,
+            timeout: args.timeout,
+            stray: Stray::default(),
+            command: args.command.clone(),
+        };
+        return smoke::run(&args, preflight_format(format)?);
+    }
     if let Some(url) = &args.over_http.http {
         return diff_http::run(args, url, format);
     }
@@ -165,6 +191,16 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
         Protocol::PendingAction => drive::<PendingActionDriver>(args, format),
         Protocol::McpAql => drive::<McpAqlDriver>(args, format),
         Protocol::Aaep => drive::<AaepDriver>(args, format),
+    }
+}
+
+fn preflight_format(format: ReportFormat) -> miette::Result<Format> {
+    match format {
+        ReportFormat::Text => Ok(Format::Text),
+        ReportFormat::Json => Ok(Format::Json),
+        ReportFormat::Junit | ReportFormat::Sarif | ReportFormat::Html => {
+            Err(miette!("--preflight prints `text` or `json`"))
+        }
     }
 }
 
@@ -243,10 +279,7 @@ pub(super) fn greeted<D: Driven>(
     timeout: u64,
 ) -> miette::Result<Greeted<D::Protocol, Process>> {
     let process = Process::new(command.to_vec(), Duration::from_secs(timeout));
-    Greeted::new(process).map_err(|lost| {
-        let command = words(command);
-        miette!("{command} does not greet as the driver protocol has it: {lost}")
-    })
+    Greeted::new(process).map_err(|lost| smoke::no_hello(command, &lost))
 }
 
 /// An error, where it does not show what is needed to judge it.

@@ -30,6 +30,7 @@ pub mod diff_http;
 #[cfg(feature = "explore")]
 pub mod explore;
 pub mod findings;
+pub mod init;
 pub mod lint;
 pub mod readings;
 pub mod record;

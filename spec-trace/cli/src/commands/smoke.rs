@@ -1,81 +1,181 @@
-//! `countersign smoke`: the plug of an implementation, before anything is said of the implementation.
+//! `countersign diff P --preflight`, by its old name `smoke`: whether an adapter speaks the driver protocol.
 //!
-//! The one thing to know: a line that is no response, or not the one that the driver protocol has, is the adapter's fault; a
-//! response in due form that says that something broke is the implementation's. What the judge finds is told, and is for `diff`.
+//! A line that is no response, or another than the driver protocol asks for, is the adapter's fault. A well-formed response that says
+//! that something broke is the implementation's. Violated clauses are listed, and left to `diff`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Driven, Run, play};
-use countersign_conform::implementation::{Fault, Greeted, Process};
+use countersign_conform::implementation::{Fault, Greeted, Lost, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_driver::{Answer as Said, Greeting, Protocol as _, Response, VERSION};
+use countersign_driver::{
+    Answer as Said, Greeting, Kind as OutputKind, Protocol as _, Request, Response, VERSION,
+};
 use countersign_reference::time::Timestamp;
-use miette::miette;
+use miette::{Report, miette};
 use serde_json::{Value, json};
 
+use super::diff::{greeted, words};
 use crate::answer::{Answer, Format, Status};
 use crate::arguments::Protocol;
-use crate::show::words::printable;
+use crate::show::words::{printable, shortened};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign smoke pending-action -- python3 ledger.py
-  countersign smoke aaep --timeout 20 --format json -- ./producer
-  countersign smoke mcp-aql -- countersign serve mcp-aql --stdio
+  countersign diff pending-action --preflight -- python3 adapter.py
+  countersign diff aaep --preflight --timeout 20 --format json -- ./producer
+  countersign diff mcp-aql --preflight -- countersign serve mcp-aql --stdio
 
-It is asked what is in order and what is not, and each response is held against the driver protocol
-(docs/DRIVER.md, `schema driver`): that it greets, that each request has one response, with its id,
-that a bad request is an error and nothing more, that it can be reset, that the clock may step back,
-that an op that is not declared is unsupported, that each op that is declared can be asked, and that
-it ends with its input.
+Sends requests that are in order and requests that are not, and checks each
+response: `id`, the kind of answer, errors for malformed requests, `unsupported`
+for ops that `hello` does not declare, every op of the protocol, the end of
+input. DRIVER.md and `schema driver` describe the protocol.
 
-A fault is the adapter's where a line is not what the driver protocol has there, and the
-implementation's where it says in due form that something broke. Rules that are broken are named and
-are for `diff` to judge: they do not count here.
+Names whose fault a failed check is: the adapter's, where a line is not what the
+driver protocol asks for; the implementation's, where a response says that
+something broke. Violated clauses are listed and not counted: `diff` tests them.
 
-Exit status: 0 if the plug holds; 1 if a check fails; 2 if COMMAND could not be started or does not
-greet; 3 if an op that it declares was not asked.";
+Exit status: 0 every check passed; 1 a check failed; 2 COMMAND does not start or
+does not answer `hello`; 3 an op that the adapter has was not asked.";
 
-/// Checks the plug of an implementation: whether it speaks the driver protocol
+/// Check that an adapter speaks the driver protocol
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The protocol that it speaks
+    /// The protocol that the adapter speaks
     #[arg(value_enum)]
     pub protocol: Protocol,
 
-    /// Wait for each response so many seconds
+    /// Wait so many seconds for each response
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 
-    /// The implementation: a program and its arguments
+    /// What stands where `--` is missing
+    #[command(flatten)]
+    pub stray: Stray,
+
+    /// The adapter: a program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
-/// Checks the plug.
-///
-/// # Errors
-///
-/// Where it cannot be started or does not greet.
-pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
-    let plug = match args.protocol {
-        Protocol::PendingAction => check::<PendingActionDriver>(args, PENDING_ACTION)?,
-        Protocol::McpAql => check::<McpAqlDriver>(args, MCP_AQL)?,
-        Protocol::Aaep => check::<AaepDriver>(args, AAEP)?,
-    };
-    Ok(match format {
-        Format::Text => plug.text(),
-        Format::Json => Answer::json(&plug.json(), plug.status()),
+/// The words of a command that lacks the `--` before it: always an error.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Stray {
+    #[arg(hide = true, value_name = "COMMAND", num_args = 1.., value_parser = without_dashes)]
+    stray: Vec<String>,
+}
+
+fn without_dashes(_: &str) -> Result<String, &'static str> {
+    Err("`--` has to stand before the command\n  hint: countersign diff PROTOCOL -- COMMAND")
+}
+
+/// The error for an adapter that does not answer `hello`, with one hint.
+pub(super) fn no_hello(command: &[OsString], lost: &Lost) -> Report {
+    let shown = words(command);
+    match &lost.fault {
+        Fault::NotStarted(_) => {
+            let hint = command.first().and_then(started_as);
+            let hint = hint.map_or_else(String::new, |it| format!("\n  hint: {it}"));
+            miette!("{shown}: {lost}{hint}")
+        }
+        Fault::Silent(waited) => {
+            let (seconds, stderr) = (waited.as_secs_f64(), lost.last_words.trim_end());
+            let stderr = if stderr.is_empty() {
+                String::new()
+            } else {
+                format!("\n  stderr: {stderr}")
+            };
+            miette!(
+                "{shown}: no `hello` response within {seconds} s. Does the adapter flush stdout after each line?{stderr}"
+            )
+        }
+        Fault::Unreadable(line, _) => miette!(
+            "{shown}: the first line is no `hello` response: {line}\n  hint: write responses alone to stdout, and logs to stderr"
+        ),
+        Fault::Ended(_)
+        | Fault::TooLong
+        | Fault::Misnumbered(..)
+        | Fault::Unasked(_)
+        | Fault::Errored(_)
+        | Fault::Misplaced(_) => miette!("{shown}: no `hello` response: {lost}"),
+    }
+}
+
+/// How a file of this folder is started that was named as if it were a command.
+fn started_as(program: &OsString) -> Option<String> {
+    let path = Path::new(program);
+    if path.components().count() != 1 || !path.is_file() {
+        return None;
+    }
+    let name = path.display();
+    Some(match path.extension()?.to_str()? {
+        "py" => format!("python3 {name}"),
+        "js" | "mjs" | "ts" | "mts" => format!("node {name}"),
+        _ => format!("./{name}"),
     })
 }
 
-/// An op that needs a capability: the op, the capability, and a request of it that is in order.
-type Optional = (&'static str, &'static str, &'static str);
+/// Checks the adapter.
+///
+/// # Errors
+///
+/// Where it does not start or does not answer `hello`.
+pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+    let about = about(args.protocol);
+    let preflight = match args.protocol {
+        Protocol::PendingAction => check::<PendingActionDriver>(args, &about)?,
+        Protocol::McpAql => check::<McpAqlDriver>(args, &about)?,
+        Protocol::Aaep => check::<AaepDriver>(args, &about)?,
+    };
+    Ok(match format {
+        Format::Text => preflight.text(),
+        Format::Json => Answer::json(&preflight.json(), preflight.status()),
+    })
+}
+
+/// An op that needs a capability: the op, the capability, and the fields of a request that is in order.
+pub(super) type Optional = (&'static str, &'static str, &'static str);
+
+/// What an adapter has to know of a protocol.
+pub(super) struct About {
+    /// Its name in `hello`.
+    pub name: &'static str,
+    /// The kinds of output that it has to show.
+    pub needed: &'static [OutputKind],
+    /// The ops that it need not have.
+    pub optional: &'static [Optional],
+    /// The fields of a `finish_tool`, where there is one: a random run has it only after a `perform`.
+    finish_tool: Option<&'static str>,
+}
+
+pub(super) const fn about(protocol: Protocol) -> About {
+    match protocol {
+        Protocol::PendingAction => About {
+            name: "pending-action",
+            needed: PendingActionDriver::NEEDED,
+            optional: PENDING_ACTION,
+            finish_tool: Some(r#""action_id":"pa_1","status":"success""#),
+        },
+        Protocol::McpAql => About {
+            name: "mcp-aql",
+            needed: McpAqlDriver::NEEDED,
+            optional: MCP_AQL,
+            finish_tool: None,
+        },
+        Protocol::Aaep => About {
+            name: "aaep",
+            needed: AaepDriver::NEEDED,
+            optional: AAEP,
+            finish_tool: Some(r#""session_id":"sess_1","action":"a1","status":"success""#),
+        },
+    }
+}
 
 const AAEP: &[Optional] = &[
     (
@@ -123,8 +223,8 @@ const PENDING_ACTION: &[Optional] = &[
 ];
 const RESTART: Optional = ("restart", "restart", "");
 
-/// What was found out about a plug.
-struct Plug {
+/// What was found out about an adapter.
+struct Preflight {
     protocol: &'static str,
     name: String,
     supports: BTreeSet<String>,
@@ -133,34 +233,54 @@ struct Plug {
     asked: BTreeMap<String, usize>,
     /// The ops that are there or are declared, and were not asked.
     unasked: Vec<String>,
-    /// The clauses that the judge found broken on the way.
+    /// The clauses that the checker found violated on the way.
     broken: BTreeSet<&'static str>,
 }
 
 /// One thing that was checked.
 struct Check {
     name: String,
-    /// What is wrong, and whose fault it is.
-    wrong: Option<(Of, String)>,
+    wrong: Option<Failure>,
+}
+
+/// Why a check failed.
+struct Failure {
+    of: Side,
+    text: String,
+    /// The line that was sent; none, where none was.
+    request: Option<String>,
+    /// The line that came back; none, where none did.
+    response: Option<String>,
+}
+
+impl Failure {
+    const fn of_adapter(text: String) -> Self {
+        Self {
+            of: Side::Adapter,
+            text,
+            request: None,
+            response: None,
+        }
+    }
 }
 
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+enum Side {
     Adapter,
     Implementation,
 }
 
-/// What has to come.
+/// The kind of answer that is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum Expected {
     Outputs,
     Error,
     Unsupported,
 }
 
-/// A process of which lines are asked.
-struct Plugged<D: Driven> {
+/// A process that is asked line by line.
+struct Prober<D: Driven> {
     process: Process,
     /// The id of the last request.
     id: u64,
@@ -168,151 +288,165 @@ struct Plugged<D: Driven> {
     protocol: std::marker::PhantomData<D>,
 }
 
-fn check<D: Driven>(args: &Args, optional: &[Optional]) -> miette::Result<Plug> {
-    let process = || Process::new(args.command.clone(), Duration::from_secs(args.timeout));
-    let mut plugged = Plugged::<D> {
-        process: process(),
+fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
+    let partner = greeted::<D>(&args.command, args.timeout)?;
+    let mut prober = Prober::<D> {
+        process: Process::new(args.command.clone(), Duration::from_secs(args.timeout)),
         id: 0,
         checks: Vec::new(),
         protocol: std::marker::PhantomData,
     };
-    let lost = |why: String| miette!("it does not greet as the driver protocol has it: {why}");
-    let greeting = plugged.greet().map_err(lost)?;
+    let second = |why| miette!("no `hello` response from a second process: {why}");
+    let greeting = prober.greet().map_err(second)?;
     let supports: BTreeSet<String> = greeting.declared().collect();
-    plugged.greets(&greeting);
-    plugged.takes_what_is_in_order();
-    plugged.refuses_what_is_not();
-    for (op, capability, fields) in optional {
+    prober.hello_members(&greeting);
+    prober.valid_requests();
+    prober.malformed_requests();
+    for (op, capability, fields) in about.optional {
         if !supports.contains(*capability) {
-            let name = format!("{op} is unsupported, for {capability} is not declared");
-            plugged.asks(&name, op, fields, Wanted::Unsupported);
+            let name = format!("`{op}` is `unsupported` without the capability `{capability}`");
+            prober.request(&name, op, fields, Expected::Unsupported);
         }
     }
-    plugged.asks("it can be asked afterwards", "tick", "", Wanted::Outputs);
-    plugged.ends();
-    plugged.takes_no_other_version();
-    let mut plug = Plug {
+    let mut asked = BTreeMap::new();
+    if let Some(fields) = about.finish_tool {
+        prober.request(
+            "`finish_tool` is answered",
+            "finish_tool",
+            fields,
+            Expected::Outputs,
+        );
+        asked.insert("finish_tool".to_owned(), 1);
+    }
+    prober.request(
+        "`tick` is answered after errors",
+        "tick",
+        "",
+        Expected::Outputs,
+    );
+    prober.end_of_input();
+    prober.other_versions();
+    let mut preflight = Preflight {
         protocol: D::Protocol::NAME,
         name: greeting.name,
         supports,
-        checks: plugged.checks,
-        asked: BTreeMap::new(),
+        checks: prober.checks,
+        asked,
         unasked: Vec::new(),
         broken: BTreeSet::new(),
     };
-    plug.plays::<D>(process(), optional)?;
-    Ok(plug)
+    preflight.random_runs::<D>(partner, about.optional);
+    Ok(preflight)
 }
 
 /// The time of the first reset, in milliseconds since the epoch.
 const START: i64 = 1_779_632_540_000;
 
-impl<D: Driven> Plugged<D> {
-    /// Starts it, and reads its greeting.
+impl<D: Driven> Prober<D> {
+    /// Starts a process, and reads its response to `hello`.
     fn greet(&mut self) -> Result<Greeting<D::Protocol>, String> {
         self.process.launch().map_err(|lost| lost.to_string())?;
-        let response = self.exchange(&hello(VERSION, D::Protocol::NAME))?;
-        match response.answer {
-            Said::Greeting(greeting) if response.id == Some(1) => Ok(greeting),
-            Said::Greeting(_) => Err("its response does not have the id 1".to_owned()),
+        self.id = 1;
+        let (_, response) = self.exchange(&hello(VERSION, D::Protocol::NAME));
+        match response?.answer {
+            Said::Greeting(greeting) => Ok(greeting),
             answer @ (Said::Outputs { .. } | Said::Error { .. } | Said::Unsupported { .. }) => {
-                Err(format!("it answered with {}", answered::<D>(&answer)))
+                Err(format!("the response is {}", answered::<D>(&answer)))
             }
         }
     }
 
-    /// What the greeting has to say.
-    fn greets(&mut self, greeting: &Greeting<D::Protocol>) {
+    /// What the response to `hello` has to hold.
+    fn hello_members(&mut self, greeting: &Greeting<D::Protocol>) {
         let is_blank = greeting.name.trim().is_empty();
         let blank = is_blank.then(|| "`name` is blank".to_owned());
-        self.found("it greets, and says who it is", blank);
+        self.found("`hello` is answered with a `name`", blank);
         let unseen = D::NEEDED.iter().filter(|it| !greeting.shows(**it));
         let unseen: Vec<String> = unseen.map(|it| json!(it).to_string()).collect();
         let missing = format!("`shows` lacks {}", unseen.join(", "));
         let wrong = (!unseen.is_empty()).then_some(missing);
-        self.found("it shows what cannot be judged without", wrong);
-        self.id = 1;
+        self.found("`shows` has the outputs that are needed", wrong);
     }
 
-    fn takes_what_is_in_order(&mut self) {
-        self.asks_at(START, "it can be reset", "reset", "", Wanted::Outputs);
-        self.asks_at(START, "it can be reset again", "reset", "", Wanted::Outputs);
-        let later = START + 60_000;
-        self.asks_at(later, "time goes on", "tick", "", Wanted::Outputs);
-        self.asks_at(
+    fn valid_requests(&mut self) {
+        self.request_at(START, "`reset` is answered", "reset", "", Expected::Outputs);
+        self.request_at(
             START,
-            "the clock may step back",
-            "tick",
-            "",
-            Wanted::Outputs,
-        );
-        let far = START + 3_600_000;
-        self.asks_at(far, "and go on again", "tick", "", Wanted::Outputs);
-        self.asks_at(
-            START,
-            "a reset sets the clock",
+            "a second `reset` is answered",
             "reset",
             "",
-            Wanted::Outputs,
+            Expected::Outputs,
+        );
+        let later = START + 60_000;
+        self.request_at(later, "`tick` is answered", "tick", "", Expected::Outputs);
+        self.request_at(START, "`now` may step back", "tick", "", Expected::Outputs);
+        let far = START + 3_600_000;
+        self.request_at(far, "`now` may go on again", "tick", "", Expected::Outputs);
+        self.request_at(
+            START,
+            "`reset` sets the clock",
+            "reset",
+            "",
+            Expected::Outputs,
         );
     }
 
-    fn refuses_what_is_not(&mut self) {
-        self.asks(
-            "an op that there is not is an error",
+    fn malformed_requests(&mut self) {
+        self.request(
+            "an unknown op is an `error`",
             "no_such_op",
             "",
-            Wanted::Error,
+            Expected::Error,
         );
         let field = r#""no_such_field":1"#;
-        self.asks(
-            "a field that there is not is an error",
+        self.request(
+            "an unknown field is an `error`",
             "tick",
             field,
-            Wanted::Error,
+            Expected::Error,
         );
         self.id += 1;
         let timeless = format!(r#"{{"id":{},"op":"tick"}}"#, self.id);
-        self.says(
-            "a request without `now` is an error",
+        self.check_line(
+            "a request without `now` is an `error`",
             &timeless,
             Some(self.id),
-            Wanted::Error,
+            Expected::Error,
         );
         self.id += 1;
         let no_time = format!(r#"{{"id":{},"op":"tick","now":"noon"}}"#, self.id);
-        self.says(
-            "a `now` that is no time is an error",
+        self.check_line(
+            "a `now` that is no time is an `error`",
             &no_time,
             Some(self.id),
-            Wanted::Error,
+            Expected::Error,
         );
-        self.says(
-            "a line that is no JSON is an error with a null id",
+        self.check_line(
+            "a line that is no JSON is an `error` with the id null",
             "{",
             None,
-            Wanted::Error,
+            Expected::Error,
         );
     }
 
-    /// It ends when its input does.
-    fn ends(&mut self) {
+    /// The adapter ends when its input does.
+    fn end_of_input(&mut self) {
         let wrong = match self.process.hang_up() {
             Some(status) if status.success() => None,
-            Some(status) => Some(format!("it ended with {status}")),
-            None => Some("it goes on".to_owned()),
+            Some(status) => Some(format!("the adapter ended ({status})")),
+            None => Some("the adapter does not end".to_owned()),
         };
-        self.found("it ends with its input, and with status 0", wrong);
+        self.found("the adapter ends with its input, with status 0", wrong);
     }
 
-    fn takes_no_other_version(&mut self) {
+    fn other_versions(&mut self) {
         for (name, line) in [
             (
-                "another version of the driver is an error",
+                "another version in `hello` is an `error`",
                 hello(99, D::Protocol::NAME),
             ),
             (
-                "another protocol is an error",
+                "another protocol in `hello` is an `error`",
                 hello(VERSION, "no-such-protocol"),
             ),
         ] {
@@ -320,39 +454,45 @@ impl<D: Driven> Plugged<D> {
                 self.found(name, Some(lost.to_string()));
                 continue;
             }
-            self.says(name, &line, Some(1), Wanted::Error);
+            self.check_line(name, &line, Some(1), Expected::Error);
         }
     }
 
-    fn asks(&mut self, name: &str, op: &str, fields: &str, wanted: Wanted) {
-        self.asks_at(START, name, op, fields, wanted);
+    fn request(&mut self, name: &str, op: &str, fields: &str, expected: Expected) {
+        self.request_at(START, name, op, fields, expected);
     }
 
-    fn asks_at(&mut self, now: i64, name: &str, op: &str, fields: &str, wanted: Wanted) {
+    fn request_at(&mut self, now: i64, name: &str, op: &str, fields: &str, expected: Expected) {
         self.id += 1;
         let now = Timestamp::from_millis(now);
         let comma = if fields.is_empty() { "" } else { "," };
         let id = self.id;
         let line = format!(r#"{{"id":{id},"op":"{op}","now":"{now}"{comma}{fields}}}"#);
-        self.says(name, &line, Some(id), wanted);
+        self.check_line(name, &line, Some(id), expected);
     }
 
     /// Writes a line, and checks what comes.
-    fn says(&mut self, name: &str, line: &str, id: Option<u64>, wanted: Wanted) {
-        let wrong = match self.exchange(line) {
+    fn check_line(&mut self, name: &str, line: &str, id: Option<u64>, expected: Expected) {
+        let (came, response) = self.exchange(line);
+        let wrong = match response {
             Err(why) => {
                 self.again();
-                Some((Of::Adapter, why))
+                Some((Side::Adapter, why))
             }
-            Ok(response) => wrong::<D>(&response, id, wanted),
+            Ok(response) => wrong::<D>(&response, id, expected),
         };
         self.checks.push(Check {
             name: name.to_owned(),
-            wrong,
+            wrong: wrong.map(|(of, text)| Failure {
+                of,
+                text,
+                request: Some(line.to_owned()),
+                response: came,
+            }),
         });
     }
 
-    /// Starts it anew, so that what comes next is not held against what was before. Where it cannot, the next check says so.
+    /// Starts another process, so that no check depends on the failed one. Where it does not start, the next check says so.
     fn again(&mut self) {
         if self.greet().is_ok() {
             let now = Timestamp::from_millis(START);
@@ -365,14 +505,21 @@ impl<D: Driven> Plugged<D> {
     fn found(&mut self, name: &str, wrong: Option<String>) {
         self.checks.push(Check {
             name: name.to_owned(),
-            wrong: wrong.map(|wrong| (Of::Adapter, wrong)),
+            wrong: wrong.map(Failure::of_adapter),
         });
     }
 
-    fn exchange(&mut self, line: &str) -> Result<Response<D::Protocol>, String> {
-        let line = self.process.exchange(line.as_bytes());
-        let line = line.map_err(|lost| lost.to_string())?;
-        Response::read(&line).map_err(|problem| format!("it wrote what is no response: {problem}"))
+    /// Writes a line: the line that came back, and what it says or why it is no response.
+    fn exchange(&mut self, line: &str) -> (Option<String>, Result<Response<D::Protocol>, String>) {
+        match self.process.exchange(line.as_bytes()) {
+            Err(lost) => (None, Err(lost.to_string())),
+            Ok(line) => {
+                let response = Response::read(&line);
+                let response =
+                    response.map_err(|problem| format!("the line is no response: {problem}"));
+                (Some(String::from_utf8_lossy(&line).into_owned()), response)
+            }
+        }
     }
 }
 
@@ -380,26 +527,26 @@ impl<D: Driven> Plugged<D> {
 fn wrong<D: Driven>(
     response: &Response<D::Protocol>,
     id: Option<u64>,
-    wanted: Wanted,
-) -> Option<(Of, String)> {
+    expected: Expected,
+) -> Option<(Side, String)> {
     if response.id != id {
         let shown = |id: Option<u64>| id.map_or("null".to_owned(), |id| id.to_string());
-        let (is, wanted) = (shown(response.id), shown(id));
-        let text = format!("the `id` of its response is {is}: expected {wanted}");
-        return Some((Of::Adapter, text));
+        let (is, expected) = (shown(response.id), shown(id));
+        let text = format!("the response has the `id` {is}: expected {expected}");
+        return Some((Side::Adapter, text));
     }
-    match (&response.answer, wanted) {
-        (Said::Outputs { .. }, Wanted::Outputs)
-        | (Said::Error { .. }, Wanted::Error)
-        | (Said::Unsupported { .. }, Wanted::Unsupported) => None,
-        (Said::Error { error }, Wanted::Outputs) => {
-            let text = format!("it answered with an error: {error}");
-            Some((Of::Implementation, text))
+    match (&response.answer, expected) {
+        (Said::Outputs { .. }, Expected::Outputs)
+        | (Said::Error { .. }, Expected::Error)
+        | (Said::Unsupported { .. }, Expected::Unsupported) => None,
+        (Said::Error { error }, Expected::Outputs) => {
+            let text = format!("the response is an `error`: {error}");
+            Some((Side::Implementation, text))
         }
-        (answer, Wanted::Outputs | Wanted::Error | Wanted::Unsupported) => {
-            let (is, wanted) = (answered::<D>(answer), wanted.name());
-            let text = format!("it answered with {is}: expected {wanted}");
-            Some((Of::Adapter, text))
+        (answer, Expected::Outputs | Expected::Error | Expected::Unsupported) => {
+            let (is, expected) = (answered::<D>(answer), expected.name());
+            let text = format!("the response is {is}: expected {expected}");
+            Some((Side::Adapter, text))
         }
     }
 }
@@ -410,14 +557,14 @@ fn hello(version: u64, protocol: &str) -> String {
 
 const fn answered<D: Driven>(answer: &Said<D::Protocol>) -> &'static str {
     match answer {
-        Said::Greeting(_) => "a greeting",
+        Said::Greeting(_) => "that of `hello`",
         Said::Outputs { .. } => "`outputs`",
         Said::Error { .. } => "an `error`",
         Said::Unsupported { .. } => "`unsupported`",
     }
 }
 
-impl Wanted {
+impl Expected {
     const fn name(self) -> &'static str {
         match self {
             Self::Outputs => "`outputs`",
@@ -427,38 +574,62 @@ impl Wanted {
     }
 }
 
-/// After so many runs an op that was not asked is given up on.
+/// At most so many random runs,
 const RUNS: u64 = 100;
-/// Of so many steps.
+/// of so many steps each.
 const STEPS: usize = 60;
 
-impl Plug {
+impl Preflight {
     /// Asks each op, in random runs, until each was.
-    fn plays<D: Driven>(&mut self, process: Process, optional: &[Optional]) -> miette::Result<()> {
-        let mut partner = Greeted::<D::Protocol, _>::new(process)
-            .map_err(|lost| miette!("it does not greet a second time: {lost}"))?;
+    fn random_runs<D: Driven>(
+        &mut self,
+        mut partner: Greeted<D::Protocol, Process>,
+        optional: &[Optional],
+    ) {
         let judge = D::judge(partner.greeting());
         let mut wrong = None;
         let mut seed = 1;
         self.unasked = self.ops(optional);
+        self.unasked.retain(|op| !self.asked.contains_key(op));
         while seed <= RUNS && wrong.is_none() && !self.unasked.is_empty() {
             let run = Run::<D>::seeded(seed, STEPS);
             let played = play::<D, _>(&mut partner, &run.steps, &judge, None);
             for told in &played.told {
                 *self.asked.entry(told.op.name()).or_default() += 1;
             }
-            let lost = played.wrong.iter().find_map(|it| it.lost.as_ref());
-            let of = |fault: &Fault| {
-                if matches!(fault, Fault::Errored(_)) {
-                    Of::Implementation
-                } else {
-                    Of::Adapter
-                }
-            };
-            wrong = lost.map(|lost| (of(&lost.fault), lost.to_string()));
+            let lost = played.wrong.iter().find(|it| it.lost.is_some());
+            wrong = lost.and_then(|wrong| {
+                let lost = wrong.lost.as_ref()?;
+                let told = wrong
+                    .calls
+                    .checked_sub(1)
+                    .and_then(|last| played.told.get(last));
+                let request = told.map(|told| {
+                    let now = Timestamp::from_millis(D::START + told.after);
+                    let (now, op) = (Some(now.to_string()), told.op.clone());
+                    let mut request = json!(Request { id: 0, now, op });
+                    if let Some(members) = request.as_object_mut() {
+                        members.remove("id");
+                    }
+                    request.to_string()
+                });
+                let is_error = matches!(lost.fault, Fault::Errored(_));
+                Some(Failure {
+                    of: if is_error {
+                        Side::Implementation
+                    } else {
+                        Side::Adapter
+                    },
+                    text: lost.to_string(),
+                    request,
+                    response: None,
+                })
+            });
             if let Some(op) = played.unsupported.first() {
-                let text = format!("{op} is unsupported, though it is declared or always there");
-                wrong = wrong.or(Some((Of::Adapter, text)));
+                let text = format!(
+                    "`{op}` is `unsupported`, and its capability is declared or it needs none"
+                );
+                wrong = wrong.or_else(|| Some(Failure::of_adapter(text)));
             }
             let broken = played.wrong.iter().filter(|it| it.lost.is_none());
             self.broken.extend(broken.map(|it| it.finding.clause));
@@ -466,10 +637,9 @@ impl Plug {
             seed += 1;
         }
         self.checks.push(Check {
-            name: "each op that it has can be asked".to_owned(),
+            name: "every op is answered in random runs".to_owned(),
             wrong,
         });
-        Ok(())
     }
 
     /// The ops that every implementation has, and those that it declares.
@@ -496,28 +666,58 @@ impl Plug {
         self.status().verdict()
     }
 
+    /// PASS, FAIL or INCONCLUSIVE.
+    fn result(&self) -> &'static str {
+        match self.status() {
+            Status::Holds => "PASS",
+            Status::Violated => "FAIL",
+            Status::Unusable | Status::Inconclusive => "INCONCLUSIVE",
+        }
+    }
+
     fn json(&self) -> Value {
         let checks = self.checks.iter().map(|check| {
-            let (of, text) = check.wrong.as_ref().map(|(of, it)| (of.name(), it)).unzip();
-            json!({"name": check.name, "passed": of.is_none(), "of": of, "text": text})
+            let wrong = check.wrong.as_ref();
+            json!({
+                "name": check.name, "passed": wrong.is_none(), "of": wrong.map(|it| it.of.name()),
+                "text": wrong.map(|it| &it.text), "request": wrong.and_then(|it| it.request.as_ref()),
+                "response": wrong.and_then(|it| it.response.as_ref()),
+            })
         });
         json!({
             "protocol": self.protocol, "implementation": self.name, "supports": self.supports,
-            "verdict": self.verdict(),
+            "verdict": self.verdict(), "result": self.result(),
             "checks": checks.collect::<Vec<_>>(),
             "asked": self.asked, "unasked": self.unasked, "broken": self.broken,
         })
     }
 
+    /// The failed checks, and the counts.
     fn text(&self) -> Answer {
-        let mut lines = vec![format!("{}, as {}", printable(&self.name), self.protocol)];
+        let mut lines = Vec::new();
         for check in &self.checks {
-            lines.push(match &check.wrong {
-                None => format!("   {}", check.name),
-                Some((of, text)) => {
-                    format!(" ✗ {}\n     {}: {}", check.name, of.name(), printable(text))
-                }
-            });
+            let Some(wrong) = &check.wrong else {
+                continue;
+            };
+            lines.push(format!(" ✗ {}", check.name));
+            lines.push(format!(
+                "     {}: {}",
+                wrong.of.name(),
+                printable(&wrong.text)
+            ));
+            let line = |text: &String| shortened(&printable(text), LONGEST_SHOWN);
+            lines.extend(
+                wrong
+                    .request
+                    .as_ref()
+                    .map(|it| format!("     →  {}", line(it))),
+            );
+            lines.extend(
+                wrong
+                    .response
+                    .as_ref()
+                    .map(|it| format!("     ←  {}", line(it))),
+            );
         }
         if !self.unasked.is_empty() {
             lines.push(format!("not asked: {}", self.unasked.join(", ")));
@@ -525,11 +725,14 @@ impl Plug {
         if !self.broken.is_empty() {
             let clauses: Vec<&str> = self.broken.iter().copied().collect();
             let clauses = clauses.join(", ");
-            lines.push(format!(
-                "the plug aside, rules are broken, for `diff` to show: {clauses}"
-            ));
+            lines.push(format!("not counted here, for `diff`: {clauses} violated"));
         }
-        lines.push(self.verdict().to_owned());
+        let passed = self.checks.iter().filter(|it| it.wrong.is_none()).count();
+        let (result, all, name) = (self.result(), self.checks.len(), printable(&self.name));
+        let protocol = self.protocol;
+        lines.push(format!(
+            "{result}  {passed} of {all} checks passed ({name}, an adapter of {protocol})"
+        ));
         Answer {
             text: lines.join("\n") + "\n",
             status: self.status(),
@@ -537,7 +740,10 @@ impl Plug {
     }
 }
 
-impl Of {
+/// So many columns of a request or a response are shown.
+const LONGEST_SHOWN: usize = 400;
+
+impl Side {
     const fn name(self) -> &'static str {
         match self {
             Self::Adapter => "adapter",

@@ -415,11 +415,12 @@ pub(crate) fn in_words(value: &Value) -> String {
         }
         Value::String(text) => {
             let is_plain = |it: char| it.is_alphanumeric() || "-_.:+".contains(it);
-            let short = shortened(&printable(text), LONGEST);
+            let escaped = text.escape_debug().to_string();
+            let short = shortened(&printable(&escaped), LONGEST);
             if !text.is_empty() && text.chars().all(is_plain) {
                 short
             } else {
-                format!("{short:?}")
+                format!("\"{short}\"")
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
@@ -436,5 +437,18 @@ impl Verdict {
             Self::Unsupported => "unsupported",
             Self::NotExercised => "not-exercised",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::in_words;
+
+    #[test]
+    fn a_line_break_in_a_text_is_seen() {
+        assert_eq!(in_words(&json!("b4\n")), r#""b4\n""#);
+        assert_eq!(in_words(&json!("b4")), "b4");
     }
 }

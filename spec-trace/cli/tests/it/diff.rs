@@ -254,7 +254,7 @@ fn one_that_dies_after_the_handshake_is_a_divergence_with_its_last_words() {
     let found = &document["divergences"][0];
     assert_eq!(found["clause"], "driver");
     let actual = found["actual"].as_str().expect("a text");
-    assert!(actual.starts_with("it has ended"), "{actual}");
+    assert!(actual.starts_with("the adapter ended"), "{actual}");
     assert!(actual.contains("out of luck"), "{actual}");
 }
 
@@ -269,7 +269,7 @@ fn one_that_does_not_greet_is_not_usable() {
         let output = output.expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{script}");
         let error = String::from_utf8_lossy(&output.stderr);
-        assert!(error.contains("does not greet"), "{error}");
+        assert!(error.contains("no `hello` response"), "{error}");
     }
 }
 

@@ -1,10 +1,11 @@
-//! What a build server needs of `countersign diff`: controls, verdicts, identities, baselines, shards and formats; `smoke`, and
-//! reports beside each other.
+//! What a build server needs of `countersign diff`: controls, verdicts, identities, baselines, shards and formats; an adapter's first
+//! steps (`--init`, `--preflight`), and reports beside each other.
 
 use crate::adapter;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -540,51 +541,112 @@ fn with_a_seed_two_transcripts_are_the_same() {
 
 fn smoke(protocol: &str, command: &[String]) -> (Option<i32>, Value) {
     let output = countersign(
-        &["smoke", protocol, "--timeout", "60", "--format", "json"],
+        &[
+            "diff",
+            protocol,
+            "--preflight",
+            "--timeout",
+            "60",
+            "--format",
+            "json",
+        ],
         command,
     );
     (output.status.code(), document(&output, "smoke"))
 }
 
+fn passes_the_preflight(protocol: &str, command: &[String]) -> Value {
+    let (status, document) = smoke(protocol, command);
+    let checks = document["checks"].as_array().expect("a list");
+    let failed: Vec<&Value> = checks.iter().filter(|it| it["passed"] == false).collect();
+    assert_eq!(failed, [&Value::Null; 0], "{command:?}");
+    assert_eq!(document["unasked"], json!([]), "{command:?}");
+    assert_eq!((status, &document["result"]), (Some(0), &json!("PASS")));
+    document
+}
+
 #[test]
-fn the_plug_of_the_reference_and_of_each_adapter_holds() {
+fn the_reference_and_each_adapter_pass_the_preflight() {
     for protocol in ["aaep", "mcp-aql", "pending-action"] {
         let own = adapter::adapter(&protocol.replace('-', "_"), &[]);
         for command in own.into_iter().chain([reference(protocol)]) {
-            let (status, document) = smoke(protocol, &command);
-            let checks = document["checks"].as_array().expect("a list");
-            let failed: Vec<&Value> = checks.iter().filter(|it| it["passed"] == false).collect();
-            assert_eq!(failed, [&Value::Null; 0], "{command:?}");
-            assert_eq!(document["unasked"], json!([]), "{command:?}");
+            let document = passes_the_preflight(protocol, &command);
             assert_eq!(document["broken"], json!([]), "{command:?}");
-            assert_eq!(status, Some(0));
         }
     }
 }
 
+/// The file that `--init` prints.
+fn initial(protocol: &str, language: &str, file: &Path) {
+    let output = countersign(&["diff", protocol, "--init", language], &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    fs::write(file, output.stdout).expect("written");
+}
+
 #[test]
-fn a_fault_of_the_adapter_is_told_from_one_of_the_implementation() {
-    for (change, name, of) in [
-        ("s/^{\"id\":6,/{\"id\":60,/", "and go on again", "adapter"),
+fn the_adapter_to_fill_in_passes_the_preflight_as_it_is_printed() {
+    let folder = folder();
+    let file = |name: &str| folder.path().join(name);
+    let protocols = ["aaep", "mcp-aql", "pending-action"];
+    for protocol in protocols {
+        initial(protocol, "python", &file("adapter.py"));
+        if let Some(command) = adapter::python(&file("adapter.py")) {
+            passes_the_preflight(protocol, &command);
+        }
+        initial(protocol, "ts", &file(protocol).with_extension("ts"));
+    }
+    let lies = adapter::folder().join("typescript");
+    for name in ["tsconfig.json", "package.json"] {
+        fs::copy(lies.join(name), file(name)).expect("copied");
+    }
+    symlink(lies.join("node_modules"), file("node_modules")).expect("a link");
+    let Some((built, extension)) = adapter::for_node(folder.path()) else {
+        return;
+    };
+    for protocol in protocols {
+        let program = built.join(protocol).with_extension(extension);
+        let command = ["node".to_owned(), program.display().to_string()];
+        passes_the_preflight(protocol, &command);
+    }
+}
+
+#[test]
+fn a_failed_check_says_whose_fault_it_is_and_shows_request_and_response() {
+    for (change, name, of, request, response) in [
+        (
+            "s/^{\"id\":6,/{\"id\":60,/",
+            "`now` may go on again",
+            "adapter",
+            r#"{"id":6,"op":"tick","now":"2026-05-24T15:22:20.000Z"}"#,
+            r#"{"id":60,"outputs":[]}"#,
+        ),
         (
             "s/\"outputs\":\\[\\]/\"error\":\"out of luck\"/",
-            "it can be reset",
+            "`reset` is answered",
             "implementation",
+            r#"{"id":2,"op":"reset","now":"2026-05-24T14:22:20.000Z"}"#,
+            r#"{"id":2,"error":"out of luck"}"#,
         ),
         (
-            "s/^{\"id\":8,\"error\"/{\"id\":8,\"unsupported\":true,\"said\"/",
-            "an op that there is not is an error",
+            "s/^{\"id\":8,\"error\".*/{\"id\":8,\"unsupported\":true}/",
+            "an unknown op is an `error`",
             "adapter",
+            r#"{"id":8,"op":"no_such_op","now":"2026-05-24T14:22:20.000Z"}"#,
+            r#"{"id":8,"unsupported":true}"#,
         ),
         (
-            "s/^{\"id\":null,/{\"id\":11,/",
-            "a line that is no JSON is an error with a null id",
+            "s/^{\"id\":null,.*/{\"id\":11,\"error\":\"no\"}/",
+            "a line that is no JSON is an `error` with the id null",
             "adapter",
+            "{",
+            r#"{"id":11,"error":"no"}"#,
         ),
         (
             "s/\"restart\",*//",
-            "restart is unsupported, for restart is not declared",
+            "`restart` is `unsupported` without the capability `restart`",
             "adapter",
+            r#"{"id":12,"op":"restart","now":"2026-05-24T14:22:20.000Z"}"#,
+            r#"{"id":12,"outputs":[]}"#,
         ),
     ] {
         let command = script("pending-action", &format!("$serve | sed -u '{change}'"));
@@ -593,27 +655,58 @@ fn a_fault_of_the_adapter_is_told_from_one_of_the_implementation() {
         let checks = document["checks"].as_array().expect("a list");
         let check = checks.iter().find(|it| it["name"] == name);
         let check = check.unwrap_or_else(|| panic!("{name}: {document:#}"));
-        assert_eq!(
-            (&check["passed"], &check["of"]),
-            (&json!(false), &json!(of)),
-            "{document:#}"
+        let expected = [json!(false), json!(of), json!(request), json!(response)];
+        let came = ["passed", "of", "request", "response"].map(|it| check[it].clone());
+        assert_eq!(came, expected, "{document:#}");
+        let output = countersign(&["smoke", "pending-action", "--timeout", "60"], &command);
+        let text = text(&output);
+        assert!(text.contains(&format!(" ✗ {name}\n     {of}: ")), "{text}");
+        assert!(
+            text.contains(&format!("\n     →  {request}\n     ←  {response}\n")),
+            "{text}"
+        );
+        assert!(
+            text.lines().last().expect("a line").starts_with("FAIL  "),
+            "{text}"
         );
     }
 }
 
 #[test]
-fn who_does_not_greet_has_no_plug() {
-    for command in ["exit 3", "echo hello; cat >/dev/null", "cat"] {
-        let output = countersign(
-            &["smoke", "aaep", "--timeout", "1"],
-            &script("aaep", command),
-        );
-        assert_eq!(output.status.code(), Some(2), "{command}");
-        assert!(
-            error(&output).contains("does not greet"),
-            "{}",
-            error(&output)
-        );
+fn an_adapter_that_does_not_answer_hello_gets_one_hint() {
+    let folder = folder();
+    fs::write(folder.path().join("ledger.py"), "").expect("written");
+    fs::write(folder.path().join("ledger.sh"), "").expect("written");
+    for (arguments, told) in [
+        (
+            &["aaep", "--", "true"][..],
+            "true: no `hello` response: the adapter ended (exit status: 0)",
+        ),
+        (
+            &["aaep", "--timeout", "1", "--", "sleep", "9"],
+            "sleep 9: no `hello` response within 1 s. Does the adapter flush stdout after each line?",
+        ),
+        (
+            &["aaep", "--", "echo", "ready"],
+            "the first line is no `hello` response: ready\n  hint: write responses alone to stdout, and logs to stderr",
+        ),
+        (&["aaep", "--", "ledger.py"], "\n  hint: python3 ledger.py"),
+        (&["aaep", "--", "ledger.sh"], "\n  hint: ./ledger.sh"),
+        (
+            &["aaep", "python3", "ledger.py"],
+            "`--` has to stand before the command\n  hint: countersign diff PROTOCOL -- COMMAND",
+        ),
+    ] {
+        for command in ["diff", "smoke"] {
+            let mut countersign = Command::new(binary());
+            let countersign = countersign.arg(command).args(arguments);
+            let output = countersign
+                .current_dir(folder.path())
+                .output()
+                .expect("it runs");
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+            assert!(error(&output).contains(told), "{told}: {}", error(&output));
+        }
     }
 }
 

@@ -266,6 +266,16 @@ fn the_readme_stays_short() {
 }
 
 #[test]
+fn the_way_to_a_first_verdict_stays_short() {
+    let page = root().join("spec-trace/docs/DRIVER.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let (_, behind) = page.split_once("\n## Ten minutes").expect("first steps");
+    let (steps, _) = behind.split_once("\n## ").expect("what follows");
+    let lines = steps.lines().count();
+    assert!(lines <= 60, "{lines} lines");
+}
+
+#[test]
 fn what_is_left_out_may_be_anything_and_the_rest_may_not() {
     for (expected, fits) in [
         ("one two three", true),

@@ -187,7 +187,7 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
                 Answer::Outputs { outputs } => Ok(Said::Outputs(outputs)),
                 Answer::Unsupported { .. } => Ok(Said::Unsupported),
                 Answer::Error { error } => Err(Fault::Errored(error).without_words()),
-                Answer::Greeting(_) => Err(Fault::Misplaced("a greeting").without_words()),
+                Answer::Greeting(_) => Err(Fault::Misplaced("that of `hello`").without_words()),
             })
         });
         self.is_lost |= said.is_err();
@@ -210,7 +210,7 @@ fn greet<P: Protocol>(implementation: &mut impl Implementation<P>) -> Result<Gre
         Answer::Greeting(greeting) => Ok(greeting),
         Answer::Error { error } => Err(Fault::Errored(error).without_words()),
         Answer::Outputs { .. } | Answer::Unsupported { .. } => {
-            Err(Fault::Misplaced("no greeting").without_words())
+            Err(Fault::Misplaced("not that of `hello`").without_words())
         }
     }
 }
@@ -234,33 +234,37 @@ fn in_answer<P: Protocol>(response: Response<P>, id: u64) -> Result<Answer<P>, L
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotStarted(error) => write!(formatter, "it could not be started: {error}"),
+            Self::NotStarted(error) => write!(formatter, "the adapter does not start: {error}"),
             Self::Silent(waited) => {
-                write!(
-                    formatter,
-                    "it has not answered in {} s",
-                    waited.as_secs_f64()
-                )
+                write!(formatter, "no response within {} s", waited.as_secs_f64())
             }
-            Self::Ended(None) => formatter.write_str("it has closed its output"),
-            Self::Ended(Some(status)) => write!(formatter, "it has ended ({status})"),
+            Self::Ended(None) => formatter.write_str("the adapter closed its standard output"),
+            Self::Ended(Some(status)) => write!(formatter, "the adapter ended ({status})"),
             Self::TooLong => write!(
                 formatter,
-                "it wrote a line of more than {} bytes",
+                "the adapter wrote a line of more than {} bytes",
                 countersign_driver::LONGEST_LINE
             ),
             Self::Unreadable(line, problem) => {
-                write!(formatter, "it wrote what is no response: {problem}: {line}")
+                write!(formatter, "the line is no response: {problem}: {line}")
             }
             Self::Misnumbered(None, asked) => {
-                write!(formatter, "its response to {asked} has no id")
+                write!(formatter, "the response to request {asked} has no `id`")
             }
             Self::Misnumbered(Some(given), asked) => {
-                write!(formatter, "its response to {asked} has the id {given}")
+                write!(
+                    formatter,
+                    "the response to request {asked} has the `id` {given}"
+                )
             }
-            Self::Unasked(line) => write!(formatter, "it wrote a line unasked: {line}"),
-            Self::Errored(error) => write!(formatter, "it answered with an error: {error}"),
-            Self::Misplaced(what) => write!(formatter, "it answered with {what}"),
+            Self::Unasked(line) => {
+                write!(
+                    formatter,
+                    "the adapter wrote a line without a request: {line}"
+                )
+            }
+            Self::Errored(error) => write!(formatter, "the response is an error: {error}"),
+            Self::Misplaced(what) => write!(formatter, "the response is {what}"),
         }
     }
 }
@@ -270,7 +274,7 @@ impl fmt::Display for Lost {
         write!(formatter, "{}", self.fault)?;
         match self.last_words.trim_end() {
             "" => Ok(()),
-            words => write!(formatter, "; its last words: {words}"),
+            words => write!(formatter, "; stderr: {words}"),
         }
     }
 }

@@ -80,7 +80,7 @@ fn one_that_dies_leaves_its_status_and_its_last_words() {
     assert_eq!(lost.last_words, "out of luck\n");
     assert_eq!(
         lost.to_string(),
-        "it has ended (exit status: 7); its last words: out of luck"
+        "the adapter ended (exit status: 7); stderr: out of luck"
     );
 }
 

@@ -9,12 +9,24 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters")
 }
 
-/// The program and the arguments of an adapter in Python, or none, where there is no Python to run it.
+/// The program and the arguments of an adapter of the repository in Python, or none, where there is no Python to run it.
 #[allow(
     dead_code,
     reason = "not every test that drives adapters drives one of these"
 )]
 pub fn adapter(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
+    let path = folder().join("python").join(program).with_extension("py");
+    let mut command = python(&path)?;
+    command.extend(arguments.iter().map(|it| (*it).to_owned()));
+    Some(command)
+}
+
+/// The command that runs a file of Python, or none, where there is no Python.
+#[allow(
+    dead_code,
+    reason = "not every test that drives adapters drives one of these"
+)]
+pub fn python(file: &Path) -> Option<Vec<String>> {
     // Asked once where it lies, for what is called `python3` may be a script that looks for it each time.
     static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {
         let mut command = Command::new("python3");
@@ -25,12 +37,8 @@ pub fn adapter(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
         }
         said.map(|it| String::from_utf8_lossy(&it.stdout).trim().to_owned())
     });
-    let path = folder().join("python").join(program).with_extension("py");
-    PYTHON.as_ref().map(|python| {
-        let mut command = vec![python.clone(), "-B".to_owned(), path.display().to_string()];
-        command.extend(arguments.iter().map(|it| (*it).to_owned()));
-        command
-    })
+    let python = PYTHON.clone()?;
+    Some(vec![python, "-B".to_owned(), file.display().to_string()])
 }
 
 /// The program and the arguments of the adapter in Perl, which takes `--fault NAME` from its environment, or none, where there is no
@@ -57,21 +65,16 @@ pub fn perl(arguments: &[&str]) -> Option<Vec<String>> {
     IS_THERE.then(|| command.to_vec())
 }
 
-/// The program and the arguments of the adapter in TypeScript, or none, where there is nothing to run it: a Node that takes types as
-/// they are, or any other and the compiler that `npm ci` puts beside the adapter.
+/// The program and the arguments of the adapter in TypeScript, or none, where there is nothing to run it.
 #[allow(
     dead_code,
     reason = "not every test that drives adapters drives this one"
 )]
 pub fn typescript(arguments: &[&str]) -> Option<Vec<String>> {
     static PROGRAM: LazyLock<Option<String>> = LazyLock::new(|| {
-        let said = typescript_program();
-        if said.is_none() {
-            eprintln!(
-                "SKIPPED: there is no node >= 22.18, nor one with `npm ci` done in spec-trace/adapters/typescript, so that its adapter was not tried"
-            );
-        }
-        said
+        let (folder, extension) = for_node(&folder().join("typescript"))?;
+        let program = folder.join("aaep").with_extension(extension);
+        Some(program.display().to_string())
     });
     let program = PROGRAM.clone()?;
     let mut command = vec!["node".to_owned(), program];
@@ -79,23 +82,33 @@ pub fn typescript(arguments: &[&str]) -> Option<Vec<String>> {
     Some(command)
 }
 
-fn typescript_program() -> Option<String> {
+/// The folder and the extension by which node runs the programs in TypeScript of this folder: as they are, where node takes types, or as
+/// the compiler writes them that `npm ci` puts beside them. None, where there is neither.
+pub fn for_node(lies: &Path) -> Option<(PathBuf, &'static str)> {
+    let found = programs(lies);
+    if found.is_none() {
+        eprintln!(
+            "SKIPPED: there is no node >= 22.18, nor one with `npm ci` done in spec-trace/adapters/typescript, so that TypeScript was not tried"
+        );
+    }
+    found
+}
+
+fn programs(lies: &Path) -> Option<(PathBuf, &'static str)> {
     let version = Command::new("node").arg("--version").output().ok()?;
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     let mut numbers = version.trim().trim_start_matches('v').split('.');
     let mut number = || numbers.next().and_then(|it| it.parse::<u32>().ok());
-    let lies = folder().join("typescript");
     if (number()?, number()?) >= (22, 18) {
-        return Some(lies.join("aaep.ts").display().to_string());
+        return Some((lies.to_owned(), "ts"));
     }
     // Several tests may compile at once, and each writes the same.
-    let built = lies.join("built");
     let compiler = lies.join("node_modules/typescript/bin/tsc");
     let mut compile = Command::new("node");
-    compile.arg(&compiler).arg("--project").arg(&lies);
+    compile.arg(&compiler).arg("--project").arg(lies);
     let is_there = compiler.exists();
     let said = is_there.then(|| compile.output().expect("it runs"))?;
     let told = String::from_utf8_lossy(&said.stdout);
     assert!(said.status.success(), "tsc: {told}");
-    Some(built.join("aaep.js").display().to_string())
+    Some((lies.join("built"), "js"))
 }
