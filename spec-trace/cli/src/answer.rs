@@ -24,6 +24,15 @@ pub enum PageFormat {
     Html,
 }
 
+impl From<Format> for PageFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => Self::Text,
+            Format::Json => Self::Json,
+        }
+    }
+}
+
 /// How a command prints what is to be passed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DocumentFormat {

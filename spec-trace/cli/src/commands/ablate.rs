@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
 use countersign_clauses::{self as clauses, Clause, cited_all, links};
 use countersign_model::aaep::AaepProtocol;
@@ -21,21 +20,22 @@ use textwrap::Options;
 
 use crate::answer::{Answer, Format, Status};
 use crate::argued::{Argued, by_file, changed_numbers, setting, with_setting};
-use crate::arguments::{Protocol, preset, specification};
+use crate::arguments::{Protocol, Reread, VARIANT, Within};
 use crate::progress::Progress;
-use crate::spec_file::Changes;
 use crate::table::{self, Align};
 use crate::verdicts::{cited_name, level};
 use countersign_conform::steps::{numbered, steps_json};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign ablate pending-action
+  countersign check pending-action --each-rule
+  countersign check pending-action --each-rule --reading expiry-boundary=after
   countersign ablate mcp-aql --format json > ablate.json
-  countersign ablate pending-action --reading expiry-boundary=after
-  countersign ablate mcp-aql --spec changed.toml
 
-It is 0 when each rule breaks something, alone or with one that masks it, or is free.";
+A rule breaks a property alone, or together with a rule that masks it, or it has
+no observable effect. What the variant breaks with every rule is not counted.
+
+Exit 0: every rule is needed, or is documented as unobservable.";
 
 /// The arguments of `countersign ablate`.
 #[derive(Clone, Debug, clap::Args)]
@@ -43,16 +43,11 @@ It is 0 when each rule breaks something, alone or with one that masks it, or is 
 pub struct Args {
     /// The protocol
     #[arg(value_enum)]
-    protocol: Protocol,
-    /// How far the model goes: small, default, large or three
-    #[arg(long, default_value = "small")]
-    bounds: String,
-    /// Take the text with the readings and numbers of this file, as `spec` prints one; what that breaks by itself is no rule's
-    #[arg(long, value_name = "FILE")]
-    spec: Option<PathBuf>,
-    /// Take an ambiguous passage in another way (may be repeated); what that breaks by itself is no rule's
-    #[arg(long = "reading", value_name = "NAME=VALUE")]
-    readings: Vec<String>,
+    pub(super) protocol: Protocol,
+    #[command(flatten, next_help_heading = VARIANT)]
+    pub(super) reread: Reread,
+    #[command(flatten, next_help_heading = VARIANT)]
+    pub(super) within: Within,
 }
 
 /// Runs the command.
@@ -69,8 +64,8 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 }
 
 fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
-    let model = specification::<T>(preset::<T>(&args.bounds)?)?;
-    let model = taken(&model, args.spec.as_deref(), &args.readings)?;
+    let model = args.reread.of(&args.within.model::<T>()?)?;
+    let bounds = args.within.name();
     let progress = Progress::of(
         T::Guard::ROWS.len() as u64,
         &format!("{}: leaving out", T::NAME),
@@ -85,34 +80,19 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let status = Status::of(ablations.iter().all(Ablation::is_explained));
     Ok(match format {
         Format::Text => Answer {
-            text: text::<T>(&model, &args.bounds, &ablations),
+            text: text::<T>(&model, bounds, &ablations),
             status,
         },
         Format::Json => {
             let document = json!({
                 "protocol": T::NAME,
-                "bounds": args.bounds,
+                "bounds": bounds,
                 "ablations": ablations.iter().map(|it| ablation_json(&model, it)).collect::<Vec<_>>(),
                 "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
             });
             Answer::json(&with_setting(document, setting(&model)), status)
         }
     })
-}
-
-/// The model as a file takes the text, and with some passages taken in another way.
-///
-/// # Errors
-///
-/// A file that cannot be read or that leaves out rules, or a reading that there is not.
-pub(super) fn taken<T: Modelled>(
-    model: &Specification<T>,
-    file: Option<&Path>,
-    readings: &[String],
-) -> miette::Result<Specification<T>> {
-    let reason = "each rule is left out in turn";
-    let changes = Changes::<T>::with_every_rule(file, readings, reason)?;
-    Ok(model.with(Rules::all(), changes.of_reading(model.reading)))
 }
 
 /// The names of the properties that break by the reading alone, with every rule in force.

@@ -18,9 +18,10 @@ use countersign_model::table::Tabled;
 use miette::{IntoDiagnostic, WrapErr};
 use serde_json::Value;
 
+use super::{ablate, compare, readings, worth};
 use crate::answer::{Answer, Format, Status};
 use crate::argued::{Argued, by_file, changed_numbers, setting, with_setting};
-use crate::arguments::{Protocol, Variant, specification};
+use crate::arguments::{Protocol, Setting, VARIANT, Variant, specification};
 use crate::progress::Progress;
 use crate::table::{self, Align, grouped};
 use crate::terminal::{HOLDS, IS_BROKEN, IS_OPEN};
@@ -28,28 +29,28 @@ use crate::verdicts::{check_json, check_status, cited_name, property_text, unmet
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign check pending-action                      every property within the default bounds
-  countersign check aaep --without AAEP-6.3.4-4         the shortest runs that go wrong without it
-  countersign check aaep --reading late-reply=by-claim --bounds small
-  countersign check aaep --spec changed.toml            a changed file of `spec`
-  countersign check mcp-aql --without honours-other-adapter --save found.json
-                                                        for countersign show found.json
+  countersign check aaep --without AAEP-6.3.4-4      What breaks without it?
+  countersign check aaep --reading late-reply=by-claim
+  countersign check aaep --spec draft.toml           the text with your changes
+  countersign check aaep --each-rule                 Is any rule idle?
+  countersign check aaep --each-rule --guarantee AAEP-6.9-2
+  countersign check aaep --each-reading=late-reply   What does each way cost?
+  countersign check aaep --vs without:AAEP-6.3.4-1   What does a change allow?
+  countersign check aaep --without AAEP-6.3.4-4 --save found.json
 
-A property `holds` only if the whole graph was searched (in JSON: \"exhaustive\": true). That is so
-where nothing is left out and nothing is taken otherwise. With --without, --reading or a changed
---spec most runs break something: the search is then breadth first, for the shortest counterexample
-of each property, and ends at 10,000,000 states (less than a minute, about a gigabyte), or with
---full nowhere. Of what a search that was cut did not break it says `not broken within N steps, M
-states`: none of these states breaks it, and they are all that runs of up to N steps lead to, and
-some more.
+--without takes a clause, a section, or the name of a rule. An unknown rule,
+reading or preset lists those that exist. The text as it stands is searched
+within `default` bounds, every other variant within `small` bounds.
 
-The last line is the verdict: what was checked holds, is broken, or is open.
+A guarantee is what the text must prevent in every reading. `conformance` is
+what the text, read as given, requires of every run.
 
-Exit status: 0 all hold, and all that has to be possible was seen; 1 something is broken; 3
-nothing is broken, but the search was cut or something was not seen.
+A property `holds` if every state within the bounds was searched. The search of
+a changed text is breadth first and ends at 10,000,000 states, unless --full is
+given. A property that it did not break is then `not broken within N steps`.
 
-Another reading is judged as it reads: what is broken as `conformance` the text, read so, would
-have otherwise; each `guarantee` that is broken is what that reading costs.";
+Exit status: 0 all properties hold and every situation was reached; 1 a property
+is broken; 3 the search was cut, or a situation was not reached.";
 
 /// The arguments of `countersign check`.
 #[derive(Clone, Debug, clap::Args)]
@@ -58,14 +59,28 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     protocol: Protocol,
-    #[command(flatten)]
-    variant: Variant,
-    /// Search the whole graph, however large, also with --without and --reading
+    /// Leave out each rule in turn: what breaks, by the shortest run
+    #[arg(long, conflicts_with_all = ["without", "literal", "full", "save"])]
+    each_rule: bool,
+    /// With --each-rule, list the rules that this guarantee depends on
+    #[arg(long, value_name = "CLAUSE", requires = "each_rule")]
+    guarantee: Option<String>,
+    /// Read each ambiguous passage, or this one, in each way: what breaks
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true)]
+    #[arg(conflicts_with_all = ["each_rule", "without", "readings", "spec", "literal", "full", "save"])]
+    each_reading: Option<Option<String>>,
+    /// Compare with another variant: without:RULE,reading:NAME=WAY,spec:FILE
+    #[arg(long, value_name = "VARIANT")]
+    #[arg(conflicts_with_all = ["each_rule", "each_reading", "literal", "full", "save"])]
+    vs: Option<Setting>,
+    /// Search every state of a changed text too, however many
     #[arg(long)]
     full: bool,
-    /// Write the report, counterexamples included, to this file, as JSON
+    /// Write the report with every run to this file, as JSON
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    #[command(flatten, next_help_heading = VARIANT)]
+    variant: Variant,
 }
 
 /// Runs the command.
@@ -74,7 +89,41 @@ pub struct Args {
 ///
 /// Bounds, rules or readings that there are not, or a file that cannot be written.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
-    match args.protocol {
+    let protocol = args.protocol;
+    let (reread, within) = (args.variant.reread().clone(), args.variant.within().clone());
+    if let Some(guarantee) = &args.guarantee {
+        let args = worth::Args {
+            protocol,
+            rule: None,
+            guarantee: Some(guarantee.clone()),
+            steps: None,
+            reread,
+            within,
+        };
+        return worth::run(&args, format.into());
+    }
+    if args.each_rule {
+        let args = ablate::Args {
+            protocol,
+            reread,
+            within,
+        };
+        return ablate::run(&args, format);
+    }
+    if let Some(name) = args.each_reading.clone() {
+        let args = readings::Args {
+            protocol,
+            name,
+            within,
+        };
+        return readings::run(&args, format);
+    }
+    if let Some(mut b) = args.vs.clone() {
+        let a = args.variant.setting();
+        b.bounds = b.bounds.or_else(|| a.bounds.clone());
+        return compare::run(&compare::Args { protocol, a, b }, format);
+    }
+    match protocol {
         Protocol::Aaep => check::<AaepProtocol>(args, format),
         Protocol::McpAql => check::<McpAqlProtocol>(args, format),
         Protocol::PendingAction => check::<PendingActionProtocol>(args, format),

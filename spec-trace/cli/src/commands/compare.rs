@@ -40,27 +40,24 @@ use crate::worth::is_guarantee;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign compare aaep --b without:AAEP-6.3.4-1          what if we dropped the schema check
-  countersign compare aaep --b reading:deadline-boundary=inclusive
-                                                             strict or inclusive
-  countersign compare pending-action --a reading:expiry-boundary=after --b without:PA-8
-  countersign compare mcp-aql --b spec:changed.toml          a changed file of `spec`
-  countersign compare mcp-aql --a bounds:small,crash=1 --b bounds:small,crash=1,without:AQL-4.1-6
+  countersign check aaep --vs without:AAEP-6.3.4-1
+  countersign check aaep --vs reading:deadline-boundary=inclusive
+  countersign check mcp-aql --vs spec:draft.toml
+  countersign check mcp-aql --bounds small,crash=1 --vs without:AQL-4.1-6
+  countersign compare pending-action --a reading:expiry-boundary=after \\
+    --b without:PA-8
 
-A setting is a list with commas: without:RULE leaves out the rules that carry out a clause, those of
-a section, or the rule of that name; reading:NAME=WAY takes an ambiguous passage in another way;
-spec:FILE takes the settings of a file, as `spec` prints one; bounds:NAME says how far the model
-goes, with changes to it. Where nothing is said, the text stands as it is.
+A variant is a list with commas: without:RULE, reading:NAME=WAY, spec:FILE and
+bounds:BOUNDS. An empty list is the text as it stands.
 
-What is allowed under one and not under the other is told by the shortest run that a party of the
-one can have and no party of the other: requests and outputs alone count. What the other may do and
-does not do of itself is allowed by both. To leave out a rule forbids nothing: what the one does by
-a rule that the other leaves out is no longer required there, and allowed by both. Nor need what one
-may ask for be granted. The shortest run is so within the bounds. A rule may carry out several
-clauses: what else goes with the clause that is named is told first, and which guarantees break by
-such rules alone. A vector changes where a party of one setting passes the run of the suite, and a
-party of the other fails it, by the text as it stands; or passes as far as it goes, where the model
-does not take the rest of the run.";
+A run is allowed under one variant only if its requests and outputs are possible
+there and impossible under the other. Removing a rule only lifts a requirement:
+what is no longer required is allowed by both. The run is the shortest within
+the bounds. A rule may carry out several clauses; those that go with the named
+clause are listed first. A vector changes if a model of one variant passes it
+and a model of the other fails it.
+
+Exit status: 0";
 
 /// The arguments of `countersign compare`.
 #[derive(Clone, Debug, clap::Args)]
@@ -68,13 +65,23 @@ does not take the rest of the run.";
 pub struct Args {
     /// The protocol
     #[arg(value_enum)]
-    protocol: Protocol,
-    /// The one setting
-    #[arg(long, value_name = "SETTING", default_value = "")]
-    a: Setting,
-    /// The other
-    #[arg(long, value_name = "SETTING", default_value = "")]
-    b: Setting,
+    pub(super) protocol: Protocol,
+    /// The first variant [default: the text as it stands]
+    #[arg(
+        long,
+        value_name = "VARIANT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(super) a: Setting,
+    /// The second variant [default: the text as it stands]
+    #[arg(
+        long,
+        value_name = "VARIANT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(super) b: Setting,
 }
 
 /// Runs the command. It judges no implementation, so an answer always holds.

@@ -16,29 +16,27 @@ use crate::arguments::Protocol;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign findings                            all of them, by protocol
-  countersign findings AQL-F2                     one, with what shows it and a mended wording
-  countersign findings AQL-4.1-3                  those that concern a clause, or a section
-  countersign findings AQL-F2 --format markdown   the same, for the tracker of the document
+  countersign findings                            list all
+  countersign findings AQL-F2                     explain one
+  countersign findings AQL-4.1-3                  those of a clause or section
+  countersign findings AQL-F2 --format markdown   an issue for a tracker
   countersign findings --protocol aaep --format json
-  countersign findings --editorial                slips that mislead and change nothing: not counted
-  countersign findings --refuted                  what looked like one, and the passage against it
-
-";
+  countersign findings --editorial                mistakes without consequence
+  countersign findings --refuted                  claims that a passage refutes";
 
 /// What to show.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = [EXAMPLES, findings::MEASURE].concat())]
 pub struct Args {
-    /// Explain this finding, such as AAEP-F5 or AAEP-E1, or list those that concern this clause or section
+    /// Explain this finding, or list those of this clause or section
     id: Option<String>,
-    /// Only the findings on this protocol
+    /// List the findings on this protocol
     #[arg(long, value_enum, conflicts_with = "id")]
     protocol: Option<Protocol>,
-    /// The editorial ones in full: slips that mislead a reader and change nothing. They are not counted, and not in the JSON of the others
+    /// Explain the editorial findings, which are not counted
     #[arg(long, conflicts_with_all = ["id", "refuted"])]
     editorial: bool,
-    /// What looked like a finding, and why it is none
+    /// List what looked like a finding, and why it is none
     #[arg(long, conflicts_with = "id")]
     refuted: bool,
 }

@@ -8,9 +8,8 @@ use countersign_model::bounds::{self, Bounds};
 use countersign_model::checker::{self, Kind};
 use countersign_model::specification::Modelled;
 
-use super::ablate::taken;
 use crate::answer::{Answer, FindingsFormat, Status};
-use crate::arguments::{Protocol, preset, specification};
+use crate::arguments::{Protocol, Reread, VARIANT, Within, preset, specification};
 use crate::progress::Progress;
 use crate::recorded::{self, writer::Recorder};
 use crate::table::{self, Align, grouped};
@@ -22,32 +21,33 @@ use miette::miette;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign verify --protocol aaep                    seconds
-  countersign verify --protocol pending-action --format json > verify.json
-  countersign verify --format junit > verify.xml        for a build server
+  countersign verify --protocol aaep                 seconds
   countersign verify --protocol mcp-aql --reading check-order=sample
-  countersign verify --full                             the night
-  countersign verify --bounds large                     hours";
+  countersign verify --format junit > verify.xml     for a build server
+  countersign verify --full                          minutes
+  countersign verify --bounds large                  hours
+
+`countersign` alone is `countersign verify`. A variant of the text is searched
+and compared within `small` bounds; --full takes `default` bounds. The reference
+needs a setting for each reading that is named.
+
+Exit status: 0 all properties hold and model and reference agree; 1 a property
+is broken or they differ; 3 the search or the comparison is not complete";
 
 /// The arguments of `countersign verify`.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Only this protocol; all of them where this is absent
+    /// Only this protocol [default: all]
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
-    /// How far the model goes (default: small; with --full: default): small, default, large or three, for aaep also clarify and work, and
-    /// changes to it, such as small,crash=2
-    #[arg(long)]
-    bounds: Option<String>,
-    /// Take an ambiguous passage in another way, on both sides (may be repeated); small is then the default of the bounds. Where no
-    /// host chooses, the executor has no such way, and the command says so
-    #[arg(long = "reading", value_name = "NAME=VALUE", requires = "protocol")]
-    readings: Vec<String>,
-    /// Search within the default bounds instead of the small ones, and compare the executor with the literal model as well, which shows
-    /// it every reply as it was sent; this takes minutes
+    /// Search default bounds, and compare the literal model too: minutes
     #[arg(long)]
     full: bool,
+    #[command(flatten, next_help_heading = VARIANT)]
+    reread: Reread,
+    #[command(flatten, next_help_heading = VARIANT)]
+    within: Within,
 }
 
 /// Runs the command.
@@ -56,6 +56,11 @@ pub struct Args {
 ///
 /// Bounds that there are not.
 pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
+    if args.protocol.is_none() && !args.reread.is_usual() {
+        return Err(miette!(
+            "--spec and --reading change one text\n  hint: name it with --protocol"
+        ));
+    }
     let protocols = args
         .protocol
         .map_or_else(|| Protocol::value_variants().to_vec(), |one| vec![one]);
@@ -89,29 +94,29 @@ fn verify<E: Execution>(
     judge: Option<fn(&Progress) -> Walk>,
 ) -> miette::Result<Verified> {
     let protocol = E::Protocol::NAME;
-    let is_usual = args.readings.is_empty();
+    let is_usual = args.reread.is_usual();
     let usual = if args.full && is_usual {
         "default"
     } else {
         "small"
     };
-    let bounds = preset::<E::Protocol>(args.bounds.as_deref().unwrap_or(usual))?;
+    let bounds = preset::<E::Protocol>(args.within.bounds.as_deref().unwrap_or(usual))?;
     let [small, ..] = <E::Protocol as Modelled>::Bounds::PRESETS;
     let bridge = |bounds| {
-        let model = taken(&specification::<E::Protocol>(bounds)?, None, &args.readings)?;
+        let model = args.reread.of(&specification::<E::Protocol>(bounds)?)?;
         let bridge = Bridge::<E>::taking(bounds, model.reading).map_err(miette::Report::msg)?;
         bridge.ok_or_else(|| {
-            let readings = args.readings.join(" --reading ");
+            let options = args.reread.options().collect::<Vec<_>>().join(" ");
             miette!(
-                "the executor has no setting for {readings}: that is not for its host to choose; `countersign check {protocol} \
-                 --reading {readings}` judges the model by it"
+                "the reference has no setting for {options}\n  \
+                 hint: countersign check {protocol} {options} searches the model alone"
             )
         })
     };
     // Before anything is searched: whether the executor can take the text so.
     bridge(bounds)?;
 
-    let model = taken(&specification::<E::Protocol>(bounds)?, None, &args.readings)?;
+    let model = args.reread.of(&specification::<E::Protocol>(bounds)?)?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{protocol}: checking the model"), "states");
     let check = checker::check(&model, |states| progress.at(states as u64));
