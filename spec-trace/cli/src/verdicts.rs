@@ -1,6 +1,6 @@
 //! Verdicts of `check` and `verify` as others rely on them: the JSON shapes, and the same in words.
 
-use countersign_clauses::{cited, cited_all};
+use countersign_clauses::{cited, cited_all, texts_of};
 use countersign_conform::Divergence;
 use countersign_conform::edges::Walk;
 use countersign_conform::steps::{numbered, steps_json};
@@ -109,6 +109,7 @@ pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f
     let property = |property| property_json(property, report.exhaustive);
     json!({
         "protocol": protocol,
+        "texts": texts_of(protocol),
         "bounds": bounds,
         "unique_states": report.unique_states,
         "transitions": report.transitions,
@@ -257,6 +258,7 @@ impl Verified {
     pub fn json(&self) -> Value {
         json!({
             "protocol": self.protocol,
+            "texts": texts_of(self.protocol),
             "bounds": self.bounds,
             "holds": self.status() == Status::Holds,
             "unique_states": self.check.unique_states,

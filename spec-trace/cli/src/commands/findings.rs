@@ -22,7 +22,9 @@ Examples:
   countersign findings AQL-F2 --format markdown   an issue for a tracker
   countersign findings --protocol aaep --format json
   countersign findings --editorial                mistakes without consequence
-  countersign findings --refuted                  claims that a passage refutes";
+  countersign findings --refuted                  claims that a passage refutes
+
+";
 
 /// What to show.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -63,11 +64,28 @@ Examples:
 
 Exit status: 0 all hold, 1 violation, 2 usage or bad input, 3 inconclusive";
 
+/// The version, and the texts that were read.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let mut text = concat!(
+        env!("CARGO_PKG_VERSION"),
+        "\n\nUnofficial. It was made from these texts (first 12 digits of SHA-256):"
+    )
+    .to_owned();
+    for it in countersign_clauses::texts() {
+        text += &format!("\n  {}  {}", it.sha256, it.title);
+        if it.version.is_some() || it.date.is_some() {
+            text += &format!(", {}", it.stated());
+        }
+    }
+    text
+});
+
 /// The executable specification of agent confirmation protocols.
 #[derive(Parser)]
 #[command(
     name = "countersign",
     version,
+    long_version = LONG_VERSION.as_str(),
     max_term_width = 80,
     about = "The executable specification of agent confirmation protocols",
     override_usage = "countersign [COMMAND]\n       countersign FILE|ID",

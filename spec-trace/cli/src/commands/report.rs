@@ -14,7 +14,7 @@ use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::readings::Place;
 use countersign_model::specification::Modelled;
 
-use super::clauses::against;
+use super::clauses::{against, hanging};
 use super::readings::Costs;
 use super::worth::Drawn;
 use crate::answer::{Answer, Format, Status};
@@ -100,6 +100,9 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         below.len()
     );
     let _ = writeln!(text, "{}", Tally::of(all()));
+    let texts = countersign_clauses::texts().iter();
+    let texts: Vec<&str> = texts.map(|it| it.title.as_str()).collect();
+    text += &hanging("made from ", &texts.join("; "));
     if let Some(compared) = &report.against {
         let _ = writeln!(text, "{}", against::totals(compared));
     }

@@ -55,6 +55,7 @@ fn assert_properties_listed(protocol: &str) {
         keys(&document),
         [
             "protocol",
+            "texts",
             "bounds",
             "without",
             "readings",

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use countersign_clauses::Level;
+use countersign_clauses::Text;
 use countersign_clauses::passages::Compared;
 use countersign_findings::{Case, Kind, Refuted, Severity, ShownBy, Slip};
 use countersign_model::judge;
@@ -249,6 +250,8 @@ struct BreaksWithout {
 #[derive(JsonSchema)]
 struct Check {
     protocol: Protocol,
+    /// The texts that were read.
+    texts: Vec<Text>,
     bounds: String,
     #[serde(flatten)]
     setting: Setting,
@@ -685,6 +688,8 @@ struct Verify {
 #[derive(JsonSchema)]
 struct Verified {
     protocol: Protocol,
+    /// The texts that were read.
+    texts: Vec<Text>,
     bounds: String,
     holds: bool,
     unique_states: u64,
