@@ -264,6 +264,11 @@ pub fn get(id: &str) -> Result<&'static Clause, UnknownClause> {
     })
 }
 
+/// Where a clause stands among all, in the order of the documents; what is no clause stands last.
+pub fn place(id: &str) -> usize {
+    REGISTRY.positions.get(id).copied().unwrap_or(usize::MAX)
+}
+
 fn known(id: &str) -> Option<&'static Clause> {
     let position = REGISTRY.positions.get(id)?;
     Some(&REGISTRY.clauses[*position])

@@ -83,6 +83,14 @@ pub struct Taken {
     reread: Reread,
 }
 
+/// How much is printed for people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct Extent {
+    /// Print everything, not only the first 40 lines
+    #[arg(long)]
+    pub all: bool,
+}
+
 /// How far a model goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct Within {
@@ -352,9 +360,7 @@ fn no_guard<T: Modelled>(word: &str) -> String {
                 T::NAME
             )
         }
-        Ok(_) => format!(
-            "no guard of the model carries out {word}; `countersign clauses {word}` tells what does"
-        ),
+        Ok(_) => format!("no rule carries out {word}\n  hint: countersign clauses {word}"),
         Err(_) => elsewhere(word).map_or_else(
             || {
                 let clauses = countersign_clauses::all().iter();
@@ -362,11 +368,11 @@ fn no_guard<T: Modelled>(word: &str) -> String {
                 let hint = nearest::hint(&nearest::ids(word, own.map(|it| it.id.as_str())));
                 let names: Vec<&str> = T::Guard::ROWS.iter().map(|row| row.name).collect();
                 format!(
-                    "unknown clause `{word}`{hint}\nexpected a clause id, or one of the guards: {}",
+                    "unknown clause `{word}`{hint}\nexpected a clause id, or one of the rules: {}",
                     names.join(", ")
                 )
             },
-            |protocol| format!("{word} is a guard of {protocol}, not of {}", T::NAME),
+            |protocol| format!("{word} is a rule of {protocol}, not of {}", T::NAME),
         ),
     }
 }

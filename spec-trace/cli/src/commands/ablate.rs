@@ -18,12 +18,13 @@ use countersign_model::table::Tabled;
 use serde_json::{Value, json};
 use textwrap::Options;
 
-use crate::answer::{Answer, Format, Status};
+use super::clauses::hanging;
+use crate::answer::{Answer, Format, Status, with_result};
 use crate::argued::{Argued, by_file, changed_numbers, setting, with_setting};
-use crate::arguments::{Protocol, Reread, VARIANT, Within};
+use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within};
 use crate::progress::Progress;
 use crate::table::{self, Align};
-use crate::verdicts::{cited_name, level};
+use crate::verdicts::{cited_name, level, place};
 use countersign_conform::steps::{numbered, steps_json};
 
 const EXAMPLES: &str = "\
@@ -44,6 +45,8 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     pub(super) protocol: Protocol,
+    #[command(flatten)]
+    pub(super) extent: Extent,
     #[command(flatten, next_help_heading = VARIANT)]
     pub(super) reread: Reread,
     #[command(flatten, next_help_heading = VARIANT)]
@@ -79,10 +82,10 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     }
     let status = Status::of(ablations.iter().all(Ablation::is_explained));
     Ok(match format {
-        Format::Text => Answer {
-            text: text::<T>(&model, bounds, &ablations),
-            status,
-        },
+        Format::Text => {
+            let (counts, body) = text::<T>(&model, bounds, &ablations, args.extent.all);
+            Answer::verdict(status, &counts, &body, args.extent.all)
+        }
         Format::Json => {
             let document = json!({
                 "protocol": T::NAME,
@@ -90,7 +93,8 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
                 "ablations": ablations.iter().map(|it| ablation_json(&model, it)).collect::<Vec<_>>(),
                 "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
             });
-            Answer::json(&with_setting(document, setting(&model)), status)
+            let document = with_setting(document, setting(&model));
+            Answer::json(&with_result(document, status), status)
         }
     })
 }
@@ -159,40 +163,42 @@ pub(super) fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clau
         })
 }
 
+/// How many rules do what, and what each does: those that break nothing first. All of it has the runs.
 fn text<T: Modelled>(
     model: &Specification<T>,
     bounds: &str,
     ablations: &[Ablation<T::Guard>],
-) -> String {
-    let mut text = String::new();
-    let numbers = changed_numbers(model);
-    for ablation in ablations {
-        text.push_str(&one(&without(model, ablation), ablation, &numbers));
-        text.push('\n');
-    }
-    text.push_str(&overview(ablations));
-    let idle = ablations
-        .iter()
-        .filter(|ablation| !ablation.is_explained())
-        .count();
-    let free = ablations
-        .iter()
-        .filter(|ablation| ablation.guard.free.is_some())
-        .count();
-    let masked = ablations
-        .iter()
-        .filter(|ablation| ablation.masked_by.is_some())
-        .count();
-    let _ = writeln!(
-        text,
-        "\n{} rules left out at {bounds} bounds, runs of up to {} steps: {} break something by themselves, {masked} \
-         only together with another, {free} are free, {idle} break nothing",
+    all: bool,
+) -> (String, String) {
+    let mut ablations: Vec<_> = ablations.iter().collect();
+    ablations.sort_by_cached_key(|it| (it.is_explained(), place(it.guard.clauses)));
+    let count = |is: fn(&Ablation<T::Guard>) -> bool| {
+        let those = ablations.iter().filter(|it| is(it));
+        those.count()
+    };
+    let idle = count(|it| !it.is_explained());
+    let free = count(|it| it.guard.free.is_some());
+    let masked = count(|it| it.masked_by.is_some());
+    let alone = ablations.len() - masked - free - idle;
+    let counts = format!(
+        "{} rules: {alone} break something alone, {masked} with another, {free} are unobservable, {idle} break nothing ({}, {bounds} \
+         bounds, runs of up to {} steps)",
         ablations.len(),
+        T::NAME,
         T::LONGEST,
-        ablations.len() - masked - free - idle,
     );
-    text.push_str(&without_rule_text::<T>());
-    text
+    let mut text = overview(&ablations);
+    if all {
+        let numbers = changed_numbers(model);
+        for ablation in &ablations {
+            text.push('\n');
+            text.push_str(&one(&without(model, ablation), ablation, &numbers));
+        }
+        text.push_str(&without_rule_text::<T>());
+    } else {
+        let _ = writeln!(text, "--all shows the run for each rule");
+    }
+    (counts, text)
 }
 
 /// The clauses that have no rule, by the reason.
@@ -206,11 +212,11 @@ pub(super) fn without_rule_text<T: Modelled>() -> String {
         }
     }
     let count: usize = by_reason.iter().map(|(_, clauses)| clauses.len()).sum();
-    let mut text = format!("\nDuties of the text without a rule to leave out: {count}\n");
+    let mut text = format!("\nClauses that bind and have no rule to leave out: {count}\n");
     for (reason, clauses) in by_reason {
-        let options = Options::new(100).subsequent_indent("  ");
+        let options = Options::new(80).subsequent_indent("  ");
         let _ = writeln!(text, "{}", textwrap::fill(reason, &options));
-        let options = Options::new(100)
+        let options = Options::new(80)
             .initial_indent("    ")
             .subsequent_indent("    ");
         let _ = writeln!(text, "{}", textwrap::fill(&clauses.join(", "), &options));
@@ -239,15 +245,15 @@ fn one<T: Modelled>(
     if let Some(other) = ablation.masked_by {
         let _ = writeln!(
             text,
-            "  breaks nothing by itself: {} stands behind it. Without both:",
+            "  breaks nothing alone: {} masks it. Without both:",
             other.row().name
         );
     }
     if let Some(free) = row.free {
-        let _ = writeln!(text, "  free, as far as somebody outside can tell: {free}");
+        text += &hanging("  no observable effect: ", free);
     } else if ablation.breaks.is_empty() {
         text.push_str(
-            "  breaks nothing: within these bounds no run needs the rule, or no property states what it is for\n",
+            "  breaks nothing: no run within these bounds needs the rule, or no property states its purpose\n",
         );
     }
     for property in &ablation.breaks {
@@ -270,8 +276,8 @@ fn one<T: Modelled>(
 }
 
 /// A line for each rule.
-fn overview<G: Guards>(ablations: &[Ablation<G>]) -> String {
-    let head = ["rule", "clause", "level", "breaks", "shortest", "masked by"];
+fn overview<G: Guards>(ablations: &[&Ablation<G>]) -> String {
+    let head = ["rule", "clause", "level", "breaks", "shortest", ""];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(ablations.iter().map(|ablation| {
         let shortest = ablation
@@ -283,12 +289,16 @@ fn overview<G: Guards>(ablations: &[Ablation<G>]) -> String {
             ablation.guard.name.to_owned(),
             ablation.guard.clauses[0].to_owned(),
             level(ablation.guard.clauses[0]).to_owned(),
-            ablation.breaks.len().to_string(),
+            match ablation.breaks.len() {
+                0 => String::new(),
+                breaks => breaks.to_string(),
+            },
             shortest.map(|steps| steps.to_string()).unwrap_or_default(),
-            ablation
-                .masked_by
-                .map(|guard| guard.row().name.to_owned())
-                .unwrap_or_default(),
+            match ablation.masked_by {
+                Some(guard) => format!("with {}", guard.row().name),
+                None if ablation.guard.free.is_some() => "unobservable".to_owned(),
+                None => String::new(),
+            },
         ]
     }));
     let columns = [

@@ -22,7 +22,7 @@ pub(crate) mod against;
 pub mod source;
 
 /// The widest line that is printed.
-const WIDTH: usize = 100;
+const WIDTH: usize = 80;
 
 const EXAMPLES: &str = "\
 Examples:

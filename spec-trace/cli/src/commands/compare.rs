@@ -25,14 +25,14 @@ use countersign_model::table::Tabled;
 use miette::miette;
 use serde_json::{Value, json};
 
-mod shared;
+pub(super) mod shared;
 
 use shared::{Each, Shared};
 
 use super::clauses::hanging;
-use crate::answer::{Answer, Format, Status};
+use crate::answer::{Answer, Format, Status, with_result};
 use crate::argued::{by_file, changed_numbers, instead_text, needs_json, needs_text, setting};
-use crate::arguments::{Protocol, Setting};
+use crate::arguments::{Extent, Protocol, Setting};
 use crate::progress::Progress;
 use crate::table::grouped;
 use crate::verdicts::cited_name;
@@ -66,6 +66,8 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     pub(super) protocol: Protocol,
+    #[command(flatten)]
+    pub(super) extent: Extent,
     /// The first variant [default: the text as it stands]
     #[arg(
         long,
@@ -240,16 +242,18 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                 "vectors": all,
                 "changed": changed.iter().map(changed_json).collect::<Vec<_>>(),
             });
-            Answer::json(&document, status)
+            Answer::json(&with_result(document, status), status)
         }
         Format::Text => {
-            let mut text = format!("{name} at {} bounds\n", written(a.bounds));
+            let mut text = String::new();
             for ((letter, setting), shared) in ["a", "b"].into_iter().zip(settings).zip(&shared) {
                 text += &hanging(&format!("  {letter}  "), &setting.to_string());
-                text += &shared.text();
+                text += &shared.text("     ");
             }
+            text += &guarantees_text(&broken, &[&a, &b].map(changed_numbers), &by_shared);
+            text += &vectors_text(all, &changed);
             if let Some(shortest) = D::Model::SHORTEST {
-                text += &hanging("  shortest means ", shortest);
+                text += &hanging("\nshortest means ", shortest);
             }
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
@@ -265,9 +269,21 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                     advised_text::<D::Model>([letter, other], it)
                 });
             }
-            text += &guarantees_text(&broken, &[&a, &b].map(changed_numbers), &by_shared);
-            text += &vectors_text(all, &changed);
-            Answer { text, status }
+            let [of_a, of_b] = &broken;
+            let allowed = match compared.each_ref().map(|it| it.difference.is_some()) {
+                [true, true] => "a run only under a, one only under b",
+                [true, false] => "a run only under a",
+                [false, true] => "a run only under b",
+                [false, false] => "no run only under one",
+            };
+            let counts = format!(
+                "{allowed}; only a breaks {} guarantees, only b {}; {} of {all} vectors change ({name}, {} bounds)",
+                only_first(of_a, of_b).len(),
+                only_first(of_b, of_a).len(),
+                changed.len(),
+                written(a.bounds)
+            );
+            Answer::verdict(status, &counts, &text, args.extent.all)
         }
     })
 }
@@ -305,7 +321,7 @@ fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification
         a.rules == b.rules && a.reading == b.reading && written(a.bounds) == written(b.bounds);
     if is_same {
         return Err(miette!(
-            "a and b are the same setting: name what one leaves out or takes in another way"
+            "a and b are the same variant\n  hint: --b without:RULE, or reading:NAME=WAY, or spec:FILE"
         ));
     }
     Ok([a, b])
@@ -341,7 +357,7 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
         };
         let is_by_rule = compared.told_unless_free().is_some();
         let mut text = if is_by_rule && compared.exhaustive {
-            format!("{head}: nothing, since to leave out a rule forbids nothing\n")
+            format!("{head}: nothing, since removing a rule only lifts a requirement\n")
         } else {
             let nothing = format!("{head}: nothing that was found, in {how} within {within}\n");
             nothing + &hanging("   why: ", &why_none(compared, other))
@@ -532,7 +548,9 @@ pub(super) fn named_text(changed: &[Changed], settings: [&str; 2]) -> String {
     let mut text = String::new();
     for it in changed.iter().take(NAMED) {
         let ([a, b], [one, other]) = (&it.verdicts, settings);
-        let clauses = cited_all(it.clauses());
+        let mut clauses: Vec<_> = it.clauses().into_iter().collect();
+        clauses.sort_by_key(|it| countersign_clauses::place(it));
+        let clauses = cited_all(clauses);
         let said = format!(
             "{} under {one}, {} under {other}: {clauses}",
             a.name(),

@@ -17,9 +17,9 @@ use serde_json::{Map, Value, json};
 
 use super::clauses::hanging;
 use super::compare::{apart_text, both_ways, compared_json};
-use crate::answer::{Answer, Format, Status};
+use crate::answer::{Answer, Format, Status, with_result};
 use crate::argued::{Argued, setting, with_setting};
-use crate::arguments::{Protocol, VARIANT, Within, preset, specification};
+use crate::arguments::{Extent, Protocol, VARIANT, Within, preset, specification};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::verdicts::{cited_name, property_text};
@@ -46,6 +46,8 @@ pub struct Args {
     pub(super) protocol: Protocol,
     /// Only this passage, with the runs; an unknown name lists all
     pub(super) name: Option<String>,
+    #[command(flatten)]
+    pub(super) extent: Extent,
     #[command(flatten, next_help_heading = VARIANT)]
     pub(super) within: Within,
 }
@@ -177,7 +179,10 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
     };
     let status = Status::Holds;
     Ok(match format {
-        Format::Json => Answer::json(&document(&model, bounds, &places, &ways, &beside), status),
+        Format::Json => {
+            let document = document(&model, bounds, &places, &ways, &beside);
+            Answer::json(&with_result(document, status), status)
+        }
         Format::Text => {
             let mut text = String::new();
             for place in &places {
@@ -198,8 +203,8 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
                     }
                 }
             }
-            text += &totals::<T>(bounds, &ways);
-            Answer { text, status }
+            let counts = totals::<T>(bounds, &ways);
+            Answer::verdict(status, &counts, &text, args.extent.all)
         }
     })
 }
@@ -425,7 +430,7 @@ fn beside_the_model(name: &str, open: &OpenBeside, format: Format) -> Answer {
             "protocol": McpAqlProtocol::NAME, "name": name, "clauses": clauses, "question": question,
             "choices": [usual, other], "modelled": false,
         });
-        return Answer::json(&document, status);
+        return Answer::json(&with_result(document, status), status);
     }
     let mut text = hanging(&format!("{name}  "), question);
     text += &hanging("  ", &format!("left open by {}", cited_all(*clauses)));
@@ -441,9 +446,10 @@ fn totals<T: Modelled>(bounds: &str, ways: &[Way<T::Reading>]) -> String {
     let others = ways.iter().filter(|way| !way.is_default);
     let (keep, cost): (Vec<_>, Vec<_>) = others.partition(|way| way.costs.is_empty());
     format!(
-        "{bounds} bounds, runs of up to {} steps: {}\n",
+        "{} ({}, {bounds} bounds, runs of up to {} steps)",
+        kept_and_broken(keep.len(), cost.len()),
+        T::NAME,
         T::LONGEST,
-        kept_and_broken(keep.len(), cost.len())
     )
 }
 

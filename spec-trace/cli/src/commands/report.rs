@@ -99,14 +99,18 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         told(&out.join("findings")),
         below.len()
     );
-    let _ = writeln!(text, "{}", Tally::of(all()));
     let texts = countersign_clauses::texts().iter();
     let texts: Vec<&str> = texts.map(|it| it.title.as_str()).collect();
     text += &hanging("made from ", &texts.join("; "));
     if let Some(compared) = &report.against {
         let _ = writeln!(text, "{}", against::totals(compared));
     }
-    Ok(Answer { text, status })
+    Ok(Answer::verdict(
+        status,
+        &Tally::of(all()).to_string(),
+        &text,
+        true,
+    ))
 }
 
 fn told(path: &Path) -> String {

@@ -9,7 +9,7 @@ use countersign_model::checker::{self, Kind};
 use countersign_model::specification::Modelled;
 
 use crate::answer::{Answer, FindingsFormat, Status};
-use crate::arguments::{Protocol, Reread, VARIANT, Within, preset, specification};
+use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, preset, specification};
 use crate::progress::Progress;
 use crate::recorded::{self, writer::Recorder};
 use crate::table::{self, Align, grouped};
@@ -44,6 +44,8 @@ pub struct Args {
     /// Search default bounds, and compare the literal model too: minutes
     #[arg(long)]
     full: bool,
+    #[command(flatten)]
+    extent: Extent,
     #[command(flatten, next_help_heading = VARIANT)]
     reread: Reread,
     #[command(flatten, next_help_heading = VARIANT)]
@@ -64,6 +66,7 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let protocols = args
         .protocol
         .map_or_else(|| Protocol::value_variants().to_vec(), |one| vec![one]);
+    let started = Instant::now();
     let mut verified = Vec::new();
     for protocol in protocols {
         verified.push(match protocol {
@@ -74,10 +77,10 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     }
     let status = verdicts::status(&verified);
     Ok(match format {
-        FindingsFormat::Text => Answer {
-            text: text(&verified),
-            status,
-        },
+        FindingsFormat::Text => {
+            let counts = counts(&verified, started.elapsed().as_secs_f64());
+            Answer::verdict(status, &counts, &text(&verified), args.extent.all)
+        }
         FindingsFormat::Json => Answer::json(&verdicts::verified_json(&verified), status),
         FindingsFormat::Junit => Answer {
             text: verdicts::junit::render(&verified),
@@ -174,6 +177,35 @@ fn walk(sides: &impl Sides, scope: Scope, progress: &Progress) -> Walk {
     edges::walk(sides, scope, &|edges| progress.at(edges))
 }
 
+/// How much was searched and compared, and how it came out.
+fn counts(verified: &[Verified], seconds: f64) -> String {
+    let count = |kind, holds| {
+        let all = verified.iter().flat_map(|it| &it.check.properties);
+        let those = all.filter(|it| it.kind == kind && it.holds == holds);
+        those.count()
+    };
+    let (broken, unreached) = (count(Kind::Always, false), count(Kind::Sometimes, false));
+    let differ: usize = verified.iter().map(|it| it.divergences().count()).sum();
+    let agree = match differ {
+        0 => "model and reference agree".to_owned(),
+        1 => "model and reference differ once".to_owned(),
+        differ => format!("model and reference differ {differ} times"),
+    };
+    let hold = match broken {
+        0 => format!("{} properties hold", count(Kind::Always, true)),
+        broken => format!("{broken} properties broken"),
+    };
+    let reached = match unreached {
+        0 => format!("{} situations reached", count(Kind::Sometimes, true)),
+        unreached => format!("{unreached} situations not reached"),
+    };
+    let names: Vec<_> = verified.iter().map(|it| it.protocol).collect();
+    format!(
+        "{hold}, {reached}, {agree} ({}, {seconds:.0} s)",
+        names.join(", ")
+    )
+}
+
 fn text(verified: &[Verified]) -> String {
     let head = [
         "",
@@ -182,7 +214,7 @@ fn text(verified: &[Verified]) -> String {
         "transitions",
         "transitions/s",
         "properties",
-        "edges on the executor",
+        "on the reference",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(verified.iter().map(row));
@@ -195,7 +227,7 @@ fn text(verified: &[Verified]) -> String {
     for one in verified {
         let _ = writeln!(
             text,
-            "{}: {} pairs of model state and executor at small bounds, edges: {}",
+            "{}: {} pairs of model state and reference at small bounds, transitions: {}",
             one.protocol,
             grouped(one.pairs.nodes),
             walk_text(&one.pairs),
@@ -203,7 +235,7 @@ fn text(verified: &[Verified]) -> String {
         if let Some((bounds, walk)) = &one.literal {
             let _ = writeln!(
                 text,
-                "{}: {} states of the literal model ({bounds}), edges: {}",
+                "{}: {} states of the literal model ({bounds}), transitions: {}",
                 one.protocol,
                 grouped(walk.nodes),
                 walk_text(walk)
@@ -212,7 +244,7 @@ fn text(verified: &[Verified]) -> String {
         for (bounds, walk) in &one.aside {
             let _ = writeln!(
                 text,
-                "{}: {} states at {bounds} bounds, edges: {}",
+                "{}: {} states at {bounds} bounds, transitions: {}",
                 one.protocol,
                 grouped(walk.nodes),
                 walk_text(walk)
@@ -225,7 +257,7 @@ fn text(verified: &[Verified]) -> String {
             };
             let _ = writeln!(
                 text,
-                "{}: {} pairs of model state and judge of its recorded stream, edges: {}, {found}",
+                "{}: {} pairs of model state and checker of its recording, transitions: {}, {found}",
                 one.protocol,
                 grouped(judged.nodes),
                 grouped(judged.edges),
@@ -245,7 +277,7 @@ fn text(verified: &[Verified]) -> String {
         if !one.is_whole() && one.status() != Status::Violated {
             let _ = writeln!(
                 text,
-                "\n{}: the walk compared {} edges of {} states, and not the {} of {} that the search found",
+                "\n{}: compared {} transitions of {} states, and not the {} of {} that the search found",
                 one.protocol,
                 grouped(one.edges.edges),
                 grouped(one.edges.nodes),
@@ -283,7 +315,7 @@ fn row(one: &Verified) -> Vec<String> {
         grouped(one.check.unique_states as u64),
         grouped(one.check.transitions as u64),
         table::per_second(one.check.edges as u64, one.check_seconds),
-        format!("{} hold, {} seen", always.len(), sometimes.len()),
+        format!("{} hold, {} reached", always.len(), sometimes.len()),
         walk_text(&one.edges),
     ]
 }

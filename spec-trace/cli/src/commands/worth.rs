@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 
 use super::ablate::{by_reading, without_rule, without_rule_json, without_rule_text};
 use super::clauses::hanging;
-use crate::answer::{Answer, PageFormat, Status};
+use crate::answer::{Answer, PageFormat, Status, with_result};
 use crate::argued::{Argued, setting, with_setting};
-use crate::arguments::{Protocol, Reread, VARIANT, Within, guards, preset, specification};
+use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, guards, preset, specification};
 use crate::table::grouped;
 use crate::terminal::Terminal;
 use crate::verdicts::property_text;
@@ -55,6 +55,8 @@ pub struct Args {
     /// Search runs of at most N steps
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub(super) steps: Option<u8>,
+    #[command(flatten)]
+    pub(super) extent: Extent,
     #[command(flatten, next_help_heading = VARIANT)]
     pub(super) reread: Reread,
     #[command(flatten, next_help_heading = VARIANT)]
@@ -102,7 +104,10 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
     }
     let status = Status::Holds;
     Ok(match format {
-        PageFormat::Json => Answer::json(&document(&model, bounds, &worth), status),
+        PageFormat::Json => {
+            let document = with_result(document(&model, bounds, &worth), status);
+            Answer::json(&document, status)
+        }
         PageFormat::Html => {
             let alone = (&html! {}, (|id| html! { (id) }) as ShowClause);
             Answer {
@@ -110,10 +115,17 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
                 status,
             }
         }
-        PageFormat::Text => Answer {
-            text: in_words(args, &model, &worth),
-            status,
-        },
+        PageFormat::Text => {
+            let counts = format!(
+                "{} rules left out, {} guarantees depend on one or more ({}, {bounds} bounds, {})",
+                worth.singles.len(),
+                worth.guarantees.len(),
+                T::NAME,
+                text::extent(&worth)
+            );
+            let body = in_words(args, &model, &worth);
+            Answer::verdict(status, &counts, &body, args.extent.all)
+        }
     })
 }
 
@@ -133,8 +145,8 @@ fn is_stated<T: Modelled>(asked: &str) -> miette::Result<()> {
 }
 
 /// What stands above the guarantees.
-const GUARANTEES: &str = "The guarantees: what the text is there to prevent, however it is read. Each with the clauses that it states, \
-                          and the rules whose loss alone breaks it, with the shortest run in steps.";
+const GUARANTEES: &str = "Each guarantee, the clauses that it states, and the rules without which it breaks, each with the length of the \
+                          shortest run in steps:";
 
 /// What the rules of a protocol are worth, for a page among others, whatever the protocol is.
 #[derive(Clone, Debug)]
@@ -209,7 +221,7 @@ fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T:
     let mut said = String::new();
     if args.guarantee.is_none() {
         // What is no terminal has as many columns as a page.
-        let columns = Terminal::of_stdout().columns.unwrap_or(100);
+        let columns = Terminal::of_stdout().columns.unwrap_or(80);
         said += &text::matrix(worth, columns);
         said.push('\n');
     }
@@ -232,23 +244,10 @@ fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T:
             }
         }
     } else {
-        let heading = match &args.guarantee {
-            None => GUARANTEES.to_owned(),
-            Some(asked) => format!(
-                "{GUARANTEES} Those of them that state {asked}, be it beside other clauses."
-            ),
-        };
-        said += &hanging("", &heading);
+        said += &hanging("", GUARANTEES);
         said.push('\n');
         said += &text::carriers(worth);
     }
-    let count = worth.singles.len();
-    let extent = text::extent(worth);
-    let _ = writeln!(
-        said,
-        "\n{count} rules left out at {} bounds, each {extent}",
-        args.within.name()
-    );
     if args.guarantee.is_none() && args.rule.is_none() {
         said += &without_rule_text::<T>();
     }
