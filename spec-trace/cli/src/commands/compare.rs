@@ -44,8 +44,7 @@ Examples:
   countersign check aaep --vs reading:deadline-boundary=inclusive
   countersign check mcp-aql --vs spec:draft.toml
   countersign check mcp-aql --bounds small,crash=1 --vs without:AQL-4.1-6
-  countersign compare pending-action --a reading:expiry-boundary=after \\
-    --b without:PA-8
+  countersign compare pending-action --a without:PA-2 --b without:PA-8
 
 A variant is a list with commas: without:RULE, reading:NAME=WAY, spec:FILE and
 bounds:BOUNDS. An empty list is the text as it stands.

@@ -34,8 +34,7 @@ stderr says so. SIGINT and SIGTERM end the recording; it has whole lines at any
 moment.
 
 Examples:
-  countersign record --listen 127.0.0.1:8081 --to http://127.0.0.1:8080 \\
-    --out run.jsonl
+  countersign record --listen 127.0.0.1:81 --to http://127.0.0.1:80 > run.jsonl
   countersign lint run.jsonl
 
 Exit status: 0 recorded; 2 the address, the file or the certificate of the

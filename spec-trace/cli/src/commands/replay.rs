@@ -43,7 +43,7 @@ Examples:
   countersign replay vectors --reading expiry-boundary=after -- python3 mine.py
   countersign replay divergences/found-PA-8.json -- python3 mine.py
   countersign replay found.json -- python3 mine.py
-  countersign replay divergences/http-02-reject.jsonl --http URL
+  countersign replay http-02-reject.jsonl --http http://127.0.0.1:8080
 
 PATH is what `vectors`, `diff` or `check --save` has written. Without COMMAND
 the reference answers.

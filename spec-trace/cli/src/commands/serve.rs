@@ -66,7 +66,7 @@ Examples:
   {\"id\":1,\"op\":\"hello\",\"driver\":1,\"protocol\":\"mcp-aql\"}
   {\"id\":2,\"op\":\"reset\",\"now\":\"2026-05-24T14:22:20Z\"}
 
-Ops and fields (? is optional); `countersign schema driver` has their types:
+Ops and fields (? is optional); `schema driver` has their types:
 ";
 
 const LAST: &str = "

@@ -27,7 +27,7 @@ Examples:
   countersign verify --full                          minutes
   countersign verify --bounds large                  hours
 
-`countersign` alone is `countersign verify`. A variant of the text is searched
+`countersign` without a command is the same. A variant of the text is searched
 and compared within `small` bounds; --full takes `default` bounds. The reference
 needs a setting for each reading that is named.
 
