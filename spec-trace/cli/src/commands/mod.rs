@@ -453,7 +453,9 @@ mod tests {
             let examples = examples(&help);
             assert!(!examples.is_empty(), "{name} has no examples");
             for words in examples {
-                let taken = Cli::try_parse_from(&words);
+                let line = words.iter().map(OsString::from).collect();
+                let line = with_command(line).expect("a command, a file or an id");
+                let taken = Cli::try_parse_from(line);
                 assert!(taken.is_ok(), "{words:?}: {:?}", taken.err());
             }
             let widest = help.lines().map(|line| line.chars().count()).max();

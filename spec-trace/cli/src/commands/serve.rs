@@ -109,15 +109,15 @@ fn request(op: &Value) -> String {
         })
         .collect();
     let mut text = format!(
-        "  {:<16}",
+        "  {:<14}",
         op["properties"]["op"]["const"].as_str().unwrap_or("")
     );
     let mut column = text.len();
     for (place, field) in fields.iter().enumerate() {
         let comma = if place + 1 < fields.len() { "," } else { "" };
         if column + field.len() + 2 > WIDTH {
-            column = 18;
-            text.push_str("\n                  ");
+            column = 16;
+            text.push_str("\n                ");
         }
         column += field.len() + 2;
         text.extend([" ", field, comma]);
