@@ -228,7 +228,7 @@ impl FromStr for Setting {
             match part.split_once(':') {
                 Some(("without", rule)) => setting.taken.without.push(rule.to_owned()),
                 Some(("reading", assignment)) => {
-                    setting.taken.reread.readings.push(assignment.to_owned())
+                    setting.taken.reread.readings.push(assignment.to_owned());
                 }
                 Some(("spec", file)) if setting.taken.reread.spec.is_none() => {
                     setting.taken.reread.spec = Some(file.into());

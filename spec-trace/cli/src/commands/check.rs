@@ -67,9 +67,9 @@ pub struct Args {
     #[arg(long, value_name = "CLAUSE", requires = "each_rule")]
     guarantee: Option<String>,
     /// Read each ambiguous passage, or this one, in each way: what breaks
-    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(conflicts_with_all = ["each_rule", "without", "readings", "spec", "literal", "full", "save"])]
-    each_reading: Option<Option<String>>,
+    each_reading: Option<String>,
     /// Compare with another variant: without:RULE,reading:NAME=WAY,spec:FILE
     #[arg(long, value_name = "VARIANT")]
     #[arg(conflicts_with_all = ["each_rule", "each_reading", "literal", "full", "save"])]
@@ -101,8 +101,8 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
             rule: None,
             guarantee: Some(guarantee.clone()),
             steps: None,
-            reread,
             extent,
+            reread,
             within,
         };
         return worth::run(&args, format.into());
@@ -110,13 +110,14 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     if args.each_rule {
         let args = ablate::Args {
             protocol,
-            reread,
             extent,
+            reread,
             within,
         };
         return ablate::run(&args, format);
     }
-    if let Some(name) = args.each_reading.clone() {
+    if let Some(name) = &args.each_reading {
+        let name = Some(name.clone()).filter(|it| !it.is_empty());
         let args = readings::Args {
             protocol,
             name,
@@ -131,9 +132,9 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         return compare::run(
             &compare::Args {
                 protocol,
+                extent,
                 a,
                 b,
-                extent,
             },
             format,
         );

@@ -268,23 +268,31 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                     advised_text::<D::Model>([letter, other], it)
                 });
             }
-            let [of_a, of_b] = &broken;
-            let allowed = match compared.each_ref().map(|it| it.difference.is_some()) {
-                [true, true] => "a run only under a, one only under b",
-                [true, false] => "a run only under a",
-                [false, true] => "a run only under b",
-                [false, false] => "no run only under one",
-            };
-            let counts = format!(
-                "{allowed}; only a breaks {} guarantees, only b {}; {} of {all} vectors change ({name}, {} bounds)",
-                only_first(of_a, of_b).len(),
-                only_first(of_b, of_a).len(),
-                changed.len(),
-                written(a.bounds)
-            );
+            let counts = counts(&compared, &broken, (all, changed.len()));
+            let counts = format!("{counts} ({name}, {} bounds)", written(a.bounds));
             Answer::verdict(status, &counts, &text, args.extent.all)
         }
     })
+}
+
+/// How many runs, guarantees and vectors tell the two apart.
+fn counts(
+    compared: &[Compared; 2],
+    broken: &[Broken; 2],
+    (all, changed): (usize, usize),
+) -> String {
+    let allowed = match compared.each_ref().map(|it| it.difference.is_some()) {
+        [true, true] => "a run only under a, one only under b",
+        [true, false] => "a run only under a",
+        [false, true] => "a run only under b",
+        [false, false] => "no run only under one",
+    };
+    let [a, b] = broken;
+    format!(
+        "{allowed}; only a breaks {} guarantees, only b {}; {changed} of {all} vectors change",
+        only_first(a, b).len(),
+        only_first(b, a).len()
+    )
 }
 
 /// What only one of two allows, in words: first what was looked for nearer to what was named and not found, then the run that was found

@@ -66,18 +66,18 @@ Exit status: 0 all hold, 1 violation, 2 usage or bad input, 3 inconclusive";
 
 /// The version, and the texts that were read.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
-    let mut text = concat!(
+    let texts = countersign_clauses::texts().iter().map(|it| {
+        let stated = match (&it.version, &it.date) {
+            (None, None) => String::new(),
+            _ => format!(", {}", it.stated()),
+        };
+        format!("\n  {}  {}{stated}", it.sha256, it.title)
+    });
+    let head = concat!(
         env!("CARGO_PKG_VERSION"),
         "\n\nUnofficial. It was made from these texts (first 12 digits of SHA-256):"
-    )
-    .to_owned();
-    for it in countersign_clauses::texts() {
-        text += &format!("\n  {}  {}", it.sha256, it.title);
-        if it.version.is_some() || it.date.is_some() {
-            text += &format!(", {}", it.stated());
-        }
-    }
-    text
+    );
+    head.to_owned() + &texts.collect::<String>()
 });
 
 /// The executable specification of agent confirmation protocols.
@@ -99,18 +99,22 @@ struct Cli {
 /// The command line, with its commands in groups.
 fn command() -> clap::Command {
     let command = Cli::command();
-    let mut template = "{about}\n\n{usage-heading} {usage}\n".to_owned();
-    for (group, names) in GROUPS {
+    let groups = GROUPS.map(|(group, names)| {
         let commands = command.get_subcommands();
         let commands = commands.filter(|it| names.contains(&it.get_name()));
         let lines = commands.map(|it| {
             let about = it.get_about().map(ToString::to_string);
             format!("  {:<10}{}\n", it.get_name(), about.unwrap_or_default())
         });
-        template += &format!("\n{group}:\n{}", lines.collect::<String>());
-    }
-    template += "\nWithout a command: search every model, compare the reference on each transition\n\n\
-                 Options:\n{options}{after-help}";
+        format!("\n{group}:\n{}", lines.collect::<String>())
+    });
+    let template = [
+        "{about}\n\n{usage-heading} {usage}\n",
+        &groups.concat(),
+        "\nWithout a command: search every model, compare the reference on each transition\n\n\
+         Options:\n{options}{after-help}",
+    ];
+    let template = template.concat();
     command.help_template(template)
 }
 

@@ -47,7 +47,7 @@ pub struct Args {
     /// Listen here, such as 127.0.0.1:8081; stderr tells the port for port 0
     #[arg(long, value_name = "ADDR")]
     pub listen: SocketAddr,
-    /// The producer, such as http://127.0.0.1:8080
+    /// The producer, such as `http://127.0.0.1:8080`
     #[arg(long, value_name = "URL")]
     pub to: Url,
     /// Write to this new file [default: stdout]

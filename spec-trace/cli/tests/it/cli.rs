@@ -310,7 +310,7 @@ fn what_the_samples_of_the_text_leave_out_is_shown_by_shortest_counterexamples()
     ];
     let one = "small,tokens=1";
     let ablate = countersign()
-        .args(["ablate", "mcp-aql", "--bounds", one])
+        .args(["ablate", "mcp-aql", "--all", "--bounds", one])
         .assert()
         .code(0);
     let ablations = String::from_utf8_lossy(&ablate.get_output().stdout).into_owned();
@@ -321,6 +321,7 @@ fn what_the_samples_of_the_text_leave_out_is_shown_by_shortest_counterexamples()
     for (rule, sections, counterexample) in samples {
         countersign()
             .args(["check", "mcp-aql", "--bounds", one, "--without", rule])
+            .arg("--all")
             .assert()
             .code(1)
             .stdout(contains(format!("counterexample to  {counterexample}")))

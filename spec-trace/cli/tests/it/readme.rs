@@ -263,8 +263,7 @@ fn the_readme_and_the_version_list_the_texts_that_were_read() {
     let readme = fs::read_to_string(root().join("README.md")).expect("the README");
     let version = printed(&mut countersign("--version"));
     let mut before = "";
-    let mut rows = String::new();
-    for text in countersign_clauses::texts() {
+    let rows = countersign_clauses::texts().iter().map(|text| {
         let name = if text.protocol == before {
             String::new()
         } else {
@@ -272,12 +271,13 @@ fn the_readme_and_the_version_list_the_texts_that_were_read() {
         };
         before = &text.protocol;
         let (title, stated, hash) = (&text.title, text.stated(), &text.sha256);
-        rows += &format!("| {name}| {title} | {stated} | `{hash}` |\n");
         assert!(
             version.contains(&format!("  {hash}  {title}")),
             "{title}: {version}"
         );
-    }
+        format!("| {name}| {title} | {stated} | `{hash}` |\n")
+    });
+    let rows: String = rows.collect();
     assert!(readme.contains(&rows), "the README has not\n{rows}");
     assert_eq!(printed(&mut countersign("-V")).lines().count(), 1);
 }
