@@ -264,6 +264,11 @@ pub fn get(id: &str) -> Result<&'static Clause, UnknownClause> {
     })
 }
 
+/// Where a clause stands among all, in the order of the documents; what is no clause stands last.
+pub fn place(id: &str) -> usize {
+    REGISTRY.positions.get(id).copied().unwrap_or(usize::MAX)
+}
+
 fn known(id: &str) -> Option<&'static Clause> {
     let position = REGISTRY.positions.get(id)?;
     Some(&REGISTRY.clauses[*position])
@@ -313,6 +318,46 @@ pub fn protocols() -> Vec<&'static str> {
     names
 }
 
+/// A text that clauses were read from.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Text {
+    /// The protocol of its clauses.
+    #[serde(skip_deserializing)]
+    pub protocol: String,
+    /// Its title.
+    pub title: String,
+    /// Its version, if it states one.
+    pub version: Option<String>,
+    /// Its date, if it states one.
+    pub date: Option<String>,
+    /// The first 12 digits of its SHA-256.
+    pub sha256: String,
+}
+
+impl Text {
+    /// Version and date, as the text states them.
+    pub fn stated(&self) -> String {
+        match (&self.version, &self.date) {
+            (None, None) => "none stated".to_owned(),
+            (Some(version), None) => format!("{version}, no date"),
+            (None, Some(date)) => format!("no version, {date}"),
+            (Some(version), Some(date)) => format!("{version}, {date}"),
+        }
+    }
+}
+
+/// The texts that were read, in the order of the protocols.
+pub fn texts() -> &'static [Text] {
+    &REGISTRY.texts
+}
+
+/// Those of one protocol.
+pub fn texts_of(protocol: &str) -> Vec<&'static Text> {
+    let all = texts().iter();
+    all.filter(|it| it.protocol == protocol).collect()
+}
+
 /// The documents, as `clauses/` holds them.
 const DOCUMENTS: [(&str, &str); 6] = [
     ("aaep-6.toml", include_str!("../aaep-6.toml")),
@@ -334,6 +379,7 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
 /// All clauses, and where each id stands among them.
 #[derive(Debug)]
 struct Registry {
+    texts: Vec<Text>,
     clauses: Vec<Clause>,
     positions: BTreeMap<ClauseId, usize>,
 }
@@ -348,6 +394,8 @@ struct Document {
     basis: Basis,
     /// Why they have it.
     because: Option<String>,
+    /// The text that they were read from; none of the wire facts.
+    text: Option<Text>,
     clause: Vec<Entry>,
 }
 
@@ -366,16 +414,22 @@ struct Entry {
 impl Registry {
     /// Reads the documents; the error names the file and what is wrong with it.
     fn parse(documents: &[(&str, &str)]) -> Result<Self, String> {
+        let mut texts = Vec::new();
         let mut clauses = Vec::new();
         let mut positions = BTreeMap::new();
-        for (file, text) in documents {
+        for (file, source) in documents {
             let Document {
                 title,
                 protocol,
                 basis,
                 because,
+                text,
                 clause: entries,
-            } = toml::from_str(text).map_err(|error| format!("{file}: {error}"))?;
+            } = toml::from_str(source).map_err(|error| format!("{file}: {error}"))?;
+            texts.extend(text.map(|text| Text {
+                protocol: protocol.clone(),
+                ..text
+            }));
             for entry in entries {
                 if positions.insert(entry.id.clone(), clauses.len()).is_some() {
                     return Err(format!("{file}: the id {} is there twice", entry.id));
@@ -395,7 +449,11 @@ impl Registry {
                 });
             }
         }
-        Ok(Self { clauses, positions })
+        Ok(Self {
+            texts,
+            clauses,
+            positions,
+        })
     }
 }
 

@@ -24,6 +24,15 @@ pub enum PageFormat {
     Html,
 }
 
+impl From<Format> for PageFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => Self::Text,
+            Format::Json => Self::Json,
+        }
+    }
+}
+
 /// How a command prints what is to be passed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DocumentFormat {
@@ -121,6 +130,15 @@ impl Status {
         }
     }
 
+    /// The same as the first word of the verdict, and as `result` in JSON.
+    pub const fn result(self) -> &'static str {
+        match self {
+            Self::Holds => "PASS",
+            Self::Violated => "FAIL",
+            Self::Unusable | Self::Inconclusive => "INCONCLUSIVE",
+        }
+    }
+
     /// `Holds` or `Violated`.
     pub fn of(holds: bool) -> Self {
         if holds { Self::Holds } else { Self::Violated }
@@ -136,6 +154,11 @@ impl Status {
     }
 }
 
+/// So many lines of a text for people stand between its verdicts: 40 follow the first, with the last.
+const LINES: usize = 36;
+/// On a terminal of so many columns.
+const COLUMNS: usize = 80;
+
 /// What a command has to say: the text for stdout and the exit status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -146,11 +169,63 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// A text for people that begins and ends with the verdict. What is between is cut, unless all of it is asked for.
+    pub fn verdict(status: Status, counts: &str, body: &str, all: bool) -> Self {
+        let verdict = format!("{}  {counts}\n", status.result());
+        let body = body.trim_matches('\n');
+        let lines: Vec<&str> = body.lines().collect();
+        let mut height = 0;
+        let fits = lines.iter().take_while(|line| {
+            height += line.chars().count().div_ceil(COLUMNS).max(1);
+            all || height <= LINES
+        });
+        let fits = fits.count();
+        let shown = lines.get(..fits).unwrap_or_default().join("\n");
+        let text = match lines.len() - fits {
+            _ if body.is_empty() => verdict,
+            0 => format!("{verdict}\n{shown}\n\n{verdict}"),
+            more => format!("{verdict}\n{shown}\n… {more} more lines: --all\n\n{verdict}"),
+        };
+        Self { text, status }
+    }
+
     /// A JSON document, indented, with a line's end behind it.
     pub fn json(value: &serde_json::Value, status: Status) -> Self {
         Self {
             text: format!("{value:#}\n"),
             status,
         }
+    }
+}
+
+/// The document with the verdict as `result`.
+pub fn with_result(mut document: serde_json::Value, status: Status) -> serde_json::Value {
+    document["result"] = status.result().into();
+    document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_first_and_last_and_what_is_long_is_cut() {
+        let text = |body: &str, all| Answer::verdict(Status::Violated, "1 of 2", body, all).text;
+        assert_eq!(text("", false), "FAIL  1 of 2\n");
+        assert_eq!(
+            text("\none\n", false),
+            "FAIL  1 of 2\n\none\n\nFAIL  1 of 2\n"
+        );
+        let long = "line\n".repeat(50);
+        let cut = text(&long, false);
+        assert_eq!(cut.lines().count(), 41);
+        assert!(
+            cut.contains("line\n… 14 more lines: --all\n\nFAIL"),
+            "{cut}"
+        );
+        assert_eq!(text(&long, true).matches("line\n").count(), 50);
+        // On 80 columns each of these takes two lines.
+        let wide = format!("{}\n", "x".repeat(81)).repeat(50);
+        assert_eq!(text(&wide, false).matches("x\n").count(), 18);
     }
 }

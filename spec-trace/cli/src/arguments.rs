@@ -14,7 +14,7 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::bounds::Bounds;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::rules::Guards;
+use countersign_model::rules::{Guards, Rules};
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::IntoDiagnostic;
@@ -34,19 +34,85 @@ pub enum Protocol {
     PendingAction,
 }
 
+/// What stands in the help above the options that change a text, or how far it is searched.
+pub const VARIANT: &str = "Variant of the text";
+
+/// A text with its readings and numbers changed, and every rule in force.
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct Reread {
+    /// Take readings and numbers from this file; `spec` prints one
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+    /// Read an ambiguous passage in another way (may be repeated)
+    #[arg(long = "reading", value_name = "NAME=WAY")]
+    pub readings: Vec<String>,
+}
+
+impl Reread {
+    /// The model of the text read so.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read or that leaves out rules, or a reading that there is not.
+    pub fn of<T: Modelled>(&self, model: &Specification<T>) -> miette::Result<Specification<T>> {
+        let reason = "each rule is left out in turn";
+        let changes = Changes::<T>::with_every_rule(self.spec.as_deref(), &self.readings, reason)?;
+        Ok(model.with(Rules::all(), changes.of_reading(model.reading)))
+    }
+
+    /// The options that say the same.
+    pub fn options(&self) -> impl Iterator<Item = String> {
+        let spec = self.spec.iter();
+        let spec = spec.map(|file| format!("--spec {}", file.display()));
+        spec.chain(self.readings.iter().map(|it| format!("--reading {it}")))
+    }
+
+    /// Whether the text stands as it is.
+    pub fn is_usual(&self) -> bool {
+        self.spec.is_none() && self.readings.is_empty()
+    }
+}
+
 /// Where a model departs from the specification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct Taken {
-    /// Take the text with the settings of this file, as `spec` prints one; --without and --reading change them further
-    #[arg(long, value_name = "FILE")]
-    spec: Option<PathBuf>,
-    /// Leave out the rules that carry out this clause, or those of this section, or the rule of this name (may be
-    /// repeated); an unknown name lists the rules
-    #[arg(long, value_name = "CLAUSE")]
+    /// Leave out a clause, a section or a rule (may be repeated)
+    #[arg(long, value_name = "RULE")]
     without: Vec<String>,
-    /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
-    #[arg(long = "reading", value_name = "NAME=VALUE")]
-    readings: Vec<String>,
+    #[command(flatten)]
+    reread: Reread,
+}
+
+/// How much is printed for people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct Extent {
+    /// Print everything, not only the first 40 lines
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// How far a model goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct Within {
+    /// How far to search: a preset and changes to it, such as small,crash=2
+    #[arg(long, value_name = "BOUNDS")]
+    pub bounds: Option<String>,
+}
+
+impl Within {
+    /// The bounds as they were given, or `small`.
+    pub fn name(&self) -> &str {
+        self.bounds.as_deref().unwrap_or("small")
+    }
+
+    /// The text as it stands within these bounds.
+    ///
+    /// # Errors
+    ///
+    /// Bounds that there are not.
+    pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
+        specification::<T>(preset::<T>(self.name())?)
+    }
 }
 
 impl Taken {
@@ -56,7 +122,8 @@ impl Taken {
     ///
     /// Rules or readings that there are not, or a file that cannot be read.
     pub fn changes<T: Modelled>(&self) -> miette::Result<Changes<T>> {
-        let mut changes = Changes::<T>::of_options(self.spec.as_deref(), &self.readings)?;
+        let Reread { spec, readings } = &self.reread;
+        let mut changes = Changes::<T>::of_options(spec.as_deref(), readings)?;
         for name_or_clause in &self.without {
             for guard in guards::<T>(name_or_clause)? {
                 changes.rules = changes.rules.without(guard);
@@ -69,12 +136,10 @@ impl Taken {
 /// How far the model goes, and where it departs from the specification.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Variant {
-    /// How far the model goes: small, default, large or three, and changes to it, such as small,crash=2; an unknown name lists
-    /// the numbers. Without the quotient, as with --without and --reading, small is the default
-    #[arg(long)]
-    bounds: Option<String>,
     #[command(flatten)]
     taken: Taken,
+    #[command(flatten)]
+    within: Within,
     /// Search the literal model, without the quotient
     #[arg(long)]
     literal: bool,
@@ -91,7 +156,7 @@ impl Variant {
         let reading = changes.of_reading(T::Reading::default());
         let is_specification = changes.rules.is_complete() && reading == T::Reading::default();
         let [small, default, ..] = T::Bounds::PRESETS;
-        let bounds = match &self.bounds {
+        let bounds = match &self.within.bounds {
             Some(name) => preset::<T>(name)?,
             None if is_specification && !self.literal => default,
             None => small,
@@ -104,11 +169,8 @@ impl Variant {
 
     /// The protocol, with what of it is left out or taken in another way.
     pub fn named<T: Modelled>(&self) -> String {
-        let Taken {
-            spec,
-            without,
-            readings,
-        } = &self.taken;
+        let Taken { without, reread } = &self.taken;
+        let Reread { spec, readings } = reread;
         let spec = spec.iter().map(|it| format!(" as {}", it.display()));
         let without = without.iter().map(|it| format!(" without {it}"));
         let readings = readings.iter().map(|it| format!(" by {it}"));
@@ -116,18 +178,32 @@ impl Variant {
         format!("{}{departs}", T::NAME)
     }
 
+    /// The bounds that were given.
+    pub const fn within(&self) -> &Within {
+        &self.within
+    }
+
+    /// What was given of readings and numbers.
+    pub const fn reread(&self) -> &Reread {
+        &self.taken.reread
+    }
+
+    /// The same as `compare` takes it.
+    pub fn setting(&self) -> Setting {
+        Setting {
+            taken: self.taken.clone(),
+            bounds: self.within.bounds.clone(),
+        }
+    }
+
     /// The command line that does `command` once more on this model.
     pub fn again<T: Modelled>(&self, command: &str) -> String {
-        let Taken {
-            spec,
-            without,
-            readings,
-        } = &self.taken;
+        let Taken { without, reread } = &self.taken;
         let mut words = vec![format!("countersign {command} {}", T::NAME)];
-        words.extend(self.bounds.iter().map(|name| format!("--bounds {name}")));
-        words.extend(spec.iter().map(|file| format!("--spec {}", file.display())));
+        let bounds = self.within.bounds.iter();
+        words.extend(bounds.map(|name| format!("--bounds {name}")));
         words.extend(without.iter().map(|name| format!("--without {name}")));
-        words.extend(readings.iter().map(|text| format!("--reading {text}")));
+        words.extend(reread.options());
         if self.literal {
             words.push("--literal".to_owned());
         }
@@ -151,9 +227,11 @@ impl FromStr for Setting {
         for part in parts(text) {
             match part.split_once(':') {
                 Some(("without", rule)) => setting.taken.without.push(rule.to_owned()),
-                Some(("reading", assignment)) => setting.taken.readings.push(assignment.to_owned()),
-                Some(("spec", file)) if setting.taken.spec.is_none() => {
-                    setting.taken.spec = Some(file.into());
+                Some(("reading", assignment)) => {
+                    setting.taken.reread.readings.push(assignment.to_owned());
+                }
+                Some(("spec", file)) if setting.taken.reread.spec.is_none() => {
+                    setting.taken.reread.spec = Some(file.into());
                 }
                 Some(("bounds", name)) if setting.bounds.is_none() => {
                     setting.bounds = Some(name.to_owned());
@@ -190,11 +268,8 @@ fn parts(text: &str) -> Vec<String> {
 
 impl fmt::Display for Setting {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Taken {
-            spec,
-            without,
-            readings,
-        } = &self.taken;
+        let Taken { without, reread } = &self.taken;
+        let Reread { spec, readings } = reread;
         let spec = spec.iter().map(|it| format!("spec:{}", it.display()));
         let without = without.iter().map(|it| format!("without:{it}"));
         let readings = readings.iter().map(|it| format!("reading:{it}"));
@@ -221,7 +296,9 @@ impl Setting {
     pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
         let bounds = self.bounds.clone().unwrap_or_else(|| "small".to_owned());
         Variant {
-            bounds: Some(bounds),
+            within: Within {
+                bounds: Some(bounds),
+            },
             taken: self.taken.clone(),
             literal: false,
         }
@@ -283,9 +360,7 @@ fn no_guard<T: Modelled>(word: &str) -> String {
                 T::NAME
             )
         }
-        Ok(_) => format!(
-            "no guard of the model carries out {word}; `countersign clauses {word}` tells what does"
-        ),
+        Ok(_) => format!("no rule carries out {word}\n  hint: countersign clauses {word}"),
         Err(_) => elsewhere(word).map_or_else(
             || {
                 let clauses = countersign_clauses::all().iter();
@@ -293,11 +368,11 @@ fn no_guard<T: Modelled>(word: &str) -> String {
                 let hint = nearest::hint(&nearest::ids(word, own.map(|it| it.id.as_str())));
                 let names: Vec<&str> = T::Guard::ROWS.iter().map(|row| row.name).collect();
                 format!(
-                    "unknown clause `{word}`{hint}\nexpected a clause id, or one of the guards: {}",
+                    "unknown clause `{word}`{hint}\nexpected a clause id, or one of the rules: {}",
                     names.join(", ")
                 )
             },
-            |protocol| format!("{word} is a guard of {protocol}, not of {}", T::NAME),
+            |protocol| format!("{word} is a rule of {protocol}, not of {}", T::NAME),
         ),
     }
 }
@@ -318,23 +393,23 @@ fn elsewhere(name: &str) -> Option<&'static str> {
 /// Where the messages stand in recorded streams.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct StreamFormat {
-    /// The envelope of the streams: jsonl, json, sse, har, docker, cri or cloudevents; told by content else
+    /// Envelope: jsonl, json, sse, har, docker, cri or cloudevents
     #[arg(long, value_name = "NAME", value_parser = Envelope::named)]
     pub from: Option<Envelope>,
 
-    /// Where the message stands in each JSON value: a JSON pointer, such as /payload
+    /// JSON pointer to the message, such as /payload
     #[arg(long, value_name = "POINTER")]
     pub message: Option<String>,
 
-    /// Where the time stands at which the message was received
+    /// JSON pointer to the time of receipt
     #[arg(long, value_name = "POINTER")]
     pub time: Option<String>,
 
-    /// Where the direction stands: in or out, as the producer sees it
+    /// JSON pointer to the direction: in or out of the producer
     #[arg(long, value_name = "POINTER")]
     pub direction: Option<String>,
 
-    /// Where the HTTP status stands that a reply was answered with
+    /// JSON pointer to the HTTP status that answered a reply
     #[arg(long, value_name = "POINTER")]
     pub status: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! Verdicts of `check` and `verify` as others rely on them: the JSON shapes, and the same in words.
 
-use countersign_clauses::{cited, cited_all};
+use countersign_clauses::{Level, cited, cited_all, texts_of};
 use countersign_conform::Divergence;
 use countersign_conform::edges::Walk;
 use countersign_conform::steps::{numbered, steps_json};
@@ -33,6 +33,18 @@ fn property_json(property: &PropertyVerdict, exhaustive: bool) -> Value {
     json
 }
 
+/// Where a property stands in a list: by the level of its first clause, MUST first, and then in the order of the documents.
+pub fn place(clauses: &[&str]) -> impl Ord + use<> {
+    let clause = clauses.first().copied().unwrap_or_default();
+    let level = countersign_clauses::get(clause).map(|it| it.level);
+    let rank = match level {
+        Ok(Level::Must | Level::MustNot) => 0,
+        Ok(Level::Should | Level::ShouldNot) => 1,
+        Ok(Level::May | Level::Info) | Err(_) => 2,
+    };
+    (rank, countersign_clauses::place(clause))
+}
+
 /// The level of a clause, as the text words it.
 pub fn level(clause: &str) -> &'static str {
     countersign_clauses::get(clause).map_or("", |clause| clause.level.as_str())
@@ -62,11 +74,7 @@ pub fn property_text(property: &PropertyVerdict) -> String {
                 .finding
                 .as_ref()
                 .map_or_else(String::new, |finding| {
-                    format!(
-                        "   breaks a {}: {}\n",
-                        finding.kind.name(),
-                        finding_text(finding)
-                    )
+                    format!("   {}\n", finding_text(finding))
                 });
             format!(
                 "counterexample to  {}          ({} steps, the shortest)\n{}{found}",
@@ -76,7 +84,7 @@ pub fn property_text(property: &PropertyVerdict) -> String {
             )
         }
         Kind::Sometimes => format!(
-            "not seen  {}          (nothing within these bounds shows it)\n",
+            "not reached  {}          (no run within these bounds)\n",
             cited_name(property)
         ),
     }
@@ -84,7 +92,12 @@ pub fn property_text(property: &PropertyVerdict) -> String {
 
 /// What the judge finds wrong, in a line.
 fn finding_text(finding: &Finding) -> String {
-    let text = format!("{}: {}", cited(finding.clause), finding.text);
+    let text = format!(
+        "{} violated ({}): {}",
+        cited(finding.clause),
+        finding.kind.name(),
+        finding.text
+    );
     match finding.also {
         [] => text,
         also => format!("{text} (also {})", cited_all(also)),
@@ -109,6 +122,7 @@ pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f
     let property = |property| property_json(property, report.exhaustive);
     json!({
         "protocol": protocol,
+        "texts": texts_of(protocol),
         "bounds": bounds,
         "unique_states": report.unique_states,
         "transitions": report.transitions,
@@ -192,7 +206,7 @@ pub fn status(verified: &[Verified]) -> Status {
 /// All of them as programs read them.
 pub fn verified_json(verified: &[Verified]) -> Value {
     let protocols: Vec<_> = verified.iter().map(Verified::json).collect();
-    json!({ "protocols": protocols })
+    json!({ "protocols": protocols, "result": status(verified).result() })
 }
 
 impl Verified {
@@ -257,6 +271,7 @@ impl Verified {
     pub fn json(&self) -> Value {
         json!({
             "protocol": self.protocol,
+            "texts": texts_of(self.protocol),
             "bounds": self.bounds,
             "holds": self.status() == Status::Holds,
             "unique_states": self.check.unique_states,

@@ -6,13 +6,13 @@ use countersign_model::checker::StepText;
 use serde_json::{Value, json};
 
 /// How far the changes of a step stand to the right of it, where there is room.
-const CHANGES_COLUMN: usize = 62;
+const CHANGES_COLUMN: usize = 50;
 
 /// How far they stand to the right on lines of their own.
 const CHANGES_INDENT: usize = 13;
 
 /// The widest line.
-const WIDTH: usize = 110;
+const WIDTH: usize = 80;
 
 /// The steps of a run that ends badly, numbered, with what each changes; the last one is marked.
 pub fn numbered(steps: &[StepText]) -> String {

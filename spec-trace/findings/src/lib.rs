@@ -35,11 +35,10 @@ pub const WIRE_FACTS_SECTION: &str = "wire facts";
 
 /// By what a claim is a finding, and by what it is refuted.
 pub const MEASURE: &str = "\
-Appendix A yields to chapter 4 by its own words, and to no other chapter: where a party that keeps
-to chapter 6 breaks a MUST of the appendix, that is a finding. The wire facts (AAEP-EV-1 to
-AAEP-EV-16: what the chapters that the documents cite and do not hold put on the wire) are no
-document: they refute nothing, and a finding that needs them says so. A claim is refuted by a
-passage alone.";
+Appendix A yields to chapter 4 only. If a party that keeps chapter 6 breaks a
+MUST of the appendix, that is a finding. The wire facts (AAEP-EV-1 to
+AAEP-EV-16) restate chapters that the documents cite. They refute nothing, and
+a finding that needs them says so. Only a passage refutes a claim.";
 
 /// What goes wrong where a finding is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -364,6 +363,12 @@ pub fn get(id: &str) -> Result<&'static Finding, UnknownFinding> {
 /// Every editorial finding, in the order of the documents.
 pub fn editorial() -> &'static [Editorial] {
     &FILES.editorial
+}
+
+/// The id of every finding, editorial ones included.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    let editorial = editorial().iter().map(|it| it.id.as_str());
+    all().iter().map(|it| it.id.as_str()).chain(editorial)
 }
 
 #[derive(Default, Deserialize)]

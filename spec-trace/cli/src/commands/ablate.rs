@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
 use countersign_clauses::{self as clauses, Clause, cited_all, links};
 use countersign_model::aaep::AaepProtocol;
@@ -19,23 +18,25 @@ use countersign_model::table::Tabled;
 use serde_json::{Value, json};
 use textwrap::Options;
 
-use crate::answer::{Answer, Format, Status};
+use super::clauses::hanging;
+use crate::answer::{Answer, Format, Status, with_result};
 use crate::argued::{Argued, by_file, changed_numbers, setting, with_setting};
-use crate::arguments::{Protocol, preset, specification};
+use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within};
 use crate::progress::Progress;
-use crate::spec_file::Changes;
 use crate::table::{self, Align};
-use crate::verdicts::{cited_name, level};
+use crate::verdicts::{cited_name, level, place};
 use countersign_conform::steps::{numbered, steps_json};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign ablate pending-action
+  countersign check pending-action --each-rule
+  countersign check pending-action --each-rule --reading expiry-boundary=after
   countersign ablate mcp-aql --format json > ablate.json
-  countersign ablate pending-action --reading expiry-boundary=after
-  countersign ablate mcp-aql --spec changed.toml
 
-It is 0 when each rule breaks something, alone or with one that masks it, or is free.";
+A rule breaks a property alone, or together with a rule that masks it, or it has
+no observable effect. What the variant breaks with every rule is not counted.
+
+Exit 0: every rule is needed, or is documented as unobservable.";
 
 /// The arguments of `countersign ablate`.
 #[derive(Clone, Debug, clap::Args)]
@@ -43,16 +44,13 @@ It is 0 when each rule breaks something, alone or with one that masks it, or is 
 pub struct Args {
     /// The protocol
     #[arg(value_enum)]
-    protocol: Protocol,
-    /// How far the model goes: small, default, large or three
-    #[arg(long, default_value = "small")]
-    bounds: String,
-    /// Take the text with the readings and numbers of this file, as `spec` prints one; what that breaks by itself is no rule's
-    #[arg(long, value_name = "FILE")]
-    spec: Option<PathBuf>,
-    /// Take an ambiguous passage in another way (may be repeated); what that breaks by itself is no rule's
-    #[arg(long = "reading", value_name = "NAME=VALUE")]
-    readings: Vec<String>,
+    pub(super) protocol: Protocol,
+    #[command(flatten)]
+    pub(super) extent: Extent,
+    #[command(flatten, next_help_heading = VARIANT)]
+    pub(super) reread: Reread,
+    #[command(flatten, next_help_heading = VARIANT)]
+    pub(super) within: Within,
 }
 
 /// Runs the command.
@@ -69,8 +67,8 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 }
 
 fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
-    let model = specification::<T>(preset::<T>(&args.bounds)?)?;
-    let model = taken(&model, args.spec.as_deref(), &args.readings)?;
+    let model = args.reread.of(&args.within.model::<T>()?)?;
+    let bounds = args.within.name();
     let progress = Progress::of(
         T::Guard::ROWS.len() as u64,
         &format!("{}: leaving out", T::NAME),
@@ -84,35 +82,21 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     }
     let status = Status::of(ablations.iter().all(Ablation::is_explained));
     Ok(match format {
-        Format::Text => Answer {
-            text: text::<T>(&model, &args.bounds, &ablations),
-            status,
-        },
+        Format::Text => {
+            let (counts, body) = text::<T>(&model, bounds, &ablations, args.extent.all);
+            Answer::verdict(status, &counts, &body, args.extent.all)
+        }
         Format::Json => {
             let document = json!({
                 "protocol": T::NAME,
-                "bounds": args.bounds,
+                "bounds": bounds,
                 "ablations": ablations.iter().map(|it| ablation_json(&model, it)).collect::<Vec<_>>(),
                 "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
             });
-            Answer::json(&with_setting(document, setting(&model)), status)
+            let document = with_setting(document, setting(&model));
+            Answer::json(&with_result(document, status), status)
         }
     })
-}
-
-/// The model as a file takes the text, and with some passages taken in another way.
-///
-/// # Errors
-///
-/// A file that cannot be read or that leaves out rules, or a reading that there is not.
-pub(super) fn taken<T: Modelled>(
-    model: &Specification<T>,
-    file: Option<&Path>,
-    readings: &[String],
-) -> miette::Result<Specification<T>> {
-    let reason = "each rule is left out in turn";
-    let changes = Changes::<T>::with_every_rule(file, readings, reason)?;
-    Ok(model.with(Rules::all(), changes.of_reading(model.reading)))
 }
 
 /// The names of the properties that break by the reading alone, with every rule in force.
@@ -179,40 +163,42 @@ pub(super) fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clau
         })
 }
 
+/// How many rules do what, and what each does: those that break nothing first. All of it has the runs.
 fn text<T: Modelled>(
     model: &Specification<T>,
     bounds: &str,
     ablations: &[Ablation<T::Guard>],
-) -> String {
-    let mut text = String::new();
-    let numbers = changed_numbers(model);
-    for ablation in ablations {
-        text.push_str(&one(&without(model, ablation), ablation, &numbers));
-        text.push('\n');
-    }
-    text.push_str(&overview(ablations));
-    let idle = ablations
-        .iter()
-        .filter(|ablation| !ablation.is_explained())
-        .count();
-    let free = ablations
-        .iter()
-        .filter(|ablation| ablation.guard.free.is_some())
-        .count();
-    let masked = ablations
-        .iter()
-        .filter(|ablation| ablation.masked_by.is_some())
-        .count();
-    let _ = writeln!(
-        text,
-        "\n{} rules left out at {bounds} bounds, runs of up to {} steps: {} break something by themselves, {masked} \
-         only together with another, {free} are free, {idle} break nothing",
+    all: bool,
+) -> (String, String) {
+    let mut ablations: Vec<_> = ablations.iter().collect();
+    ablations.sort_by_cached_key(|it| (it.is_explained(), place(it.guard.clauses)));
+    let count = |is: fn(&Ablation<T::Guard>) -> bool| {
+        let those = ablations.iter().filter(|it| is(it));
+        those.count()
+    };
+    let idle = count(|it| !it.is_explained());
+    let free = count(|it| it.guard.free.is_some());
+    let masked = count(|it| it.masked_by.is_some());
+    let alone = ablations.len() - masked - free - idle;
+    let counts = format!(
+        "{} rules: {alone} break something alone, {masked} with another, {free} are unobservable, {idle} break nothing ({}, {bounds} \
+         bounds, runs of up to {} steps)",
         ablations.len(),
+        T::NAME,
         T::LONGEST,
-        ablations.len() - masked - free - idle,
     );
-    text.push_str(&without_rule_text::<T>());
-    text
+    let mut text = overview(&ablations);
+    if all {
+        let numbers = changed_numbers(model);
+        for ablation in &ablations {
+            text.push('\n');
+            text.push_str(&one(&without(model, ablation), ablation, &numbers));
+        }
+        text.push_str(&without_rule_text::<T>());
+    } else {
+        let _ = writeln!(text, "--all shows the run for each rule");
+    }
+    (counts, text)
 }
 
 /// The clauses that have no rule, by the reason.
@@ -226,11 +212,11 @@ pub(super) fn without_rule_text<T: Modelled>() -> String {
         }
     }
     let count: usize = by_reason.iter().map(|(_, clauses)| clauses.len()).sum();
-    let mut text = format!("\nDuties of the text without a rule to leave out: {count}\n");
+    let mut text = format!("\nClauses that bind and have no rule to leave out: {count}\n");
     for (reason, clauses) in by_reason {
-        let options = Options::new(100).subsequent_indent("  ");
+        let options = Options::new(80).subsequent_indent("  ");
         let _ = writeln!(text, "{}", textwrap::fill(reason, &options));
-        let options = Options::new(100)
+        let options = Options::new(80)
             .initial_indent("    ")
             .subsequent_indent("    ");
         let _ = writeln!(text, "{}", textwrap::fill(&clauses.join(", "), &options));
@@ -259,15 +245,15 @@ fn one<T: Modelled>(
     if let Some(other) = ablation.masked_by {
         let _ = writeln!(
             text,
-            "  breaks nothing by itself: {} stands behind it. Without both:",
+            "  breaks nothing alone: {} masks it. Without both:",
             other.row().name
         );
     }
     if let Some(free) = row.free {
-        let _ = writeln!(text, "  free, as far as somebody outside can tell: {free}");
+        text += &hanging("  no observable effect: ", free);
     } else if ablation.breaks.is_empty() {
         text.push_str(
-            "  breaks nothing: within these bounds no run needs the rule, or no property states what it is for\n",
+            "  breaks nothing: no run within these bounds needs the rule, or no property states its purpose\n",
         );
     }
     for property in &ablation.breaks {
@@ -290,8 +276,8 @@ fn one<T: Modelled>(
 }
 
 /// A line for each rule.
-fn overview<G: Guards>(ablations: &[Ablation<G>]) -> String {
-    let head = ["rule", "clause", "level", "breaks", "shortest", "masked by"];
+fn overview<G: Guards>(ablations: &[&Ablation<G>]) -> String {
+    let head = ["rule", "clause", "level", "breaks", "shortest", ""];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(ablations.iter().map(|ablation| {
         let shortest = ablation
@@ -303,12 +289,16 @@ fn overview<G: Guards>(ablations: &[Ablation<G>]) -> String {
             ablation.guard.name.to_owned(),
             ablation.guard.clauses[0].to_owned(),
             level(ablation.guard.clauses[0]).to_owned(),
-            ablation.breaks.len().to_string(),
+            match ablation.breaks.len() {
+                0 => String::new(),
+                breaks => breaks.to_string(),
+            },
             shortest.map(|steps| steps.to_string()).unwrap_or_default(),
-            ablation
-                .masked_by
-                .map(|guard| guard.row().name.to_owned())
-                .unwrap_or_default(),
+            match ablation.masked_by {
+                Some(guard) => format!("with {}", guard.row().name),
+                None if ablation.guard.free.is_some() => "unobservable".to_owned(),
+                None => String::new(),
+            },
         ]
     }));
     let columns = [

@@ -22,39 +22,40 @@ pub(crate) mod against;
 pub mod source;
 
 /// The widest line that is printed.
-const WIDTH: usize = 100;
+const WIDTH: usize = 80;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign clauses                                   all of them
-  countersign clauses PA-5                              one, with what is known of it
-  countersign clauses PA-5 --source .                   the same, with the lines that name it
-  countersign clauses aaep-6.3.4                        those of a section
-  countersign clauses --gaps --protocol mcp-aql         what nothing can check, and why
-  countersign clauses --against my-copy                 each beside its passage; what has changed
-  countersign clauses --against my-copy --changed       only what to read again, and what is new
-  countersign clauses PA-5 --against my-copy            one beside its passage";
+  countersign clauses                               list all
+  countersign clauses PA-5                          explain one
+  countersign clauses PA-5 --source .               with the lines that name it
+  countersign clauses aaep-6.3.4                    list a section
+  countersign clauses --gaps --protocol mcp-aql     what nothing can check, why
+  countersign clauses --against draft/ --changed    what an edit has touched
+  countersign clauses PA-5 --against draft/         one, beside its passage
+
+Exit status: 0; with --against, 1 if a clause is to be read again, 3 if no
+document was found";
 
 /// What to show.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Explain this clause, such as AAEP-6.3.4-4, or list those of a section (an id without its last number)
+    /// Explain this clause, or list a section (an id without its ordinal)
     pub id: Option<String>,
-    /// Only the clauses that nothing can check, with the reasons
+    /// List the clauses that nothing can check, with the reasons
     #[arg(long, conflicts_with = "id")]
     pub gaps: bool,
-    /// Only the clauses of this protocol
+    /// List the clauses of this protocol
     #[arg(long, conflicts_with = "id")]
     pub protocol: Option<String>,
-    /// List the lines of text below this folder that name the clause in full
+    /// List the lines in this folder that name the clause
     #[arg(long, value_name = "DIR", requires = "id", conflicts_with = "against")]
     pub source: Option<PathBuf>,
-    /// Hold them against this folder, or file, with a copy of the documents: what has changed, what has lost its section, which
-    /// normative sentences no clause covers, and what else is new
+    /// Compare with a copy of the documents: what has changed, what is new
     #[arg(long, value_name = "DIR", conflicts_with = "gaps")]
     pub against: Option<PathBuf>,
-    /// Beside a copy, leave out the clauses whose words stand there as they were read
+    /// With --against, omit the clauses whose passage is unchanged
     #[arg(long, requires = "against")]
     pub changed: bool,
 }
@@ -223,7 +224,11 @@ pub fn explain(clause: &Clause, tree: Option<&Tree>) -> String {
     text += &hanging("  Basis: ", &basis);
     let readings = readings(clause);
     if !readings.is_empty() {
-        text += "\ncan be taken in more than one way (countersign readings)\n";
+        let _ = writeln!(
+            text,
+            "\ncan be read in more than one way (countersign check {} --each-reading)",
+            clause.protocol
+        );
     }
     for (name, question) in readings {
         text += &hanging(&format!("  {name:<24}  "), question);

@@ -25,14 +25,14 @@ use countersign_model::table::Tabled;
 use miette::miette;
 use serde_json::{Value, json};
 
-mod shared;
+pub(super) mod shared;
 
 use shared::{Each, Shared};
 
 use super::clauses::hanging;
-use crate::answer::{Answer, Format, Status};
+use crate::answer::{Answer, Format, Status, with_result};
 use crate::argued::{by_file, changed_numbers, instead_text, needs_json, needs_text, setting};
-use crate::arguments::{Protocol, Setting};
+use crate::arguments::{Extent, Protocol, Setting};
 use crate::progress::Progress;
 use crate::table::grouped;
 use crate::verdicts::cited_name;
@@ -40,27 +40,23 @@ use crate::worth::is_guarantee;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign compare aaep --b without:AAEP-6.3.4-1          what if we dropped the schema check
-  countersign compare aaep --b reading:deadline-boundary=inclusive
-                                                             strict or inclusive
-  countersign compare pending-action --a reading:expiry-boundary=after --b without:PA-8
-  countersign compare mcp-aql --b spec:changed.toml          a changed file of `spec`
-  countersign compare mcp-aql --a bounds:small,crash=1 --b bounds:small,crash=1,without:AQL-4.1-6
+  countersign check aaep --vs without:AAEP-6.3.4-1
+  countersign check aaep --vs reading:deadline-boundary=inclusive
+  countersign check mcp-aql --vs spec:draft.toml
+  countersign check mcp-aql --bounds small,crash=1 --vs without:AQL-4.1-6
+  countersign compare pending-action --a without:PA-2 --b without:PA-8
 
-A setting is a list with commas: without:RULE leaves out the rules that carry out a clause, those of
-a section, or the rule of that name; reading:NAME=WAY takes an ambiguous passage in another way;
-spec:FILE takes the settings of a file, as `spec` prints one; bounds:NAME says how far the model
-goes, with changes to it. Where nothing is said, the text stands as it is.
+A variant is a list with commas: without:RULE, reading:NAME=WAY, spec:FILE and
+bounds:BOUNDS. An empty list is the text as it stands.
 
-What is allowed under one and not under the other is told by the shortest run that a party of the
-one can have and no party of the other: requests and outputs alone count. What the other may do and
-does not do of itself is allowed by both. To leave out a rule forbids nothing: what the one does by
-a rule that the other leaves out is no longer required there, and allowed by both. Nor need what one
-may ask for be granted. The shortest run is so within the bounds. A rule may carry out several
-clauses: what else goes with the clause that is named is told first, and which guarantees break by
-such rules alone. A vector changes where a party of one setting passes the run of the suite, and a
-party of the other fails it, by the text as it stands; or passes as far as it goes, where the model
-does not take the rest of the run.";
+A run is allowed under one variant only if its requests and outputs are possible
+there and impossible under the other. Removing a rule only lifts a requirement:
+what is no longer required is allowed by both. The run is the shortest within
+the bounds. A rule may carry out several clauses; those that go with the named
+clause are listed first. A vector changes if a model of one variant passes it
+and a model of the other fails it.
+
+Exit status: 0";
 
 /// The arguments of `countersign compare`.
 #[derive(Clone, Debug, clap::Args)]
@@ -68,13 +64,25 @@ does not take the rest of the run.";
 pub struct Args {
     /// The protocol
     #[arg(value_enum)]
-    protocol: Protocol,
-    /// The one setting
-    #[arg(long, value_name = "SETTING", default_value = "")]
-    a: Setting,
-    /// The other
-    #[arg(long, value_name = "SETTING", default_value = "")]
-    b: Setting,
+    pub(super) protocol: Protocol,
+    #[command(flatten)]
+    pub(super) extent: Extent,
+    /// The first variant [default: the text as it stands]
+    #[arg(
+        long,
+        value_name = "VARIANT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(super) a: Setting,
+    /// The second variant [default: the text as it stands]
+    #[arg(
+        long,
+        value_name = "VARIANT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(super) b: Setting,
 }
 
 /// Runs the command. It judges no implementation, so an answer always holds.
@@ -233,16 +241,18 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                 "vectors": all,
                 "changed": changed.iter().map(changed_json).collect::<Vec<_>>(),
             });
-            Answer::json(&document, status)
+            Answer::json(&with_result(document, status), status)
         }
         Format::Text => {
-            let mut text = format!("{name} at {} bounds\n", written(a.bounds));
+            let mut text = String::new();
             for ((letter, setting), shared) in ["a", "b"].into_iter().zip(settings).zip(&shared) {
                 text += &hanging(&format!("  {letter}  "), &setting.to_string());
-                text += &shared.text();
+                text += &shared.text("     ");
             }
+            text += &guarantees_text(&broken, &[&a, &b].map(changed_numbers), &by_shared);
+            text += &vectors_text(all, &changed);
             if let Some(shortest) = D::Model::SHORTEST {
-                text += &hanging("  shortest means ", shortest);
+                text += &hanging("\nshortest means ", shortest);
             }
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
@@ -258,11 +268,31 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
                     advised_text::<D::Model>([letter, other], it)
                 });
             }
-            text += &guarantees_text(&broken, &[&a, &b].map(changed_numbers), &by_shared);
-            text += &vectors_text(all, &changed);
-            Answer { text, status }
+            let counts = counts(&compared, &broken, (all, changed.len()));
+            let counts = format!("{counts} ({name}, {} bounds)", written(a.bounds));
+            Answer::verdict(status, &counts, &text, args.extent.all)
         }
     })
+}
+
+/// How many runs, guarantees and vectors tell the two apart.
+fn counts(
+    compared: &[Compared; 2],
+    broken: &[Broken; 2],
+    (all, changed): (usize, usize),
+) -> String {
+    let allowed = match compared.each_ref().map(|it| it.difference.is_some()) {
+        [true, true] => "a run only under a, one only under b",
+        [true, false] => "a run only under a",
+        [false, true] => "a run only under b",
+        [false, false] => "no run only under one",
+    };
+    let [a, b] = broken;
+    format!(
+        "{allowed}; only a breaks {} guarantees, only b {}; {changed} of {all} vectors change",
+        only_first(a, b).len(),
+        only_first(b, a).len()
+    )
 }
 
 /// What only one of two allows, in words: first what was looked for nearer to what was named and not found, then the run that was found
@@ -298,7 +328,7 @@ fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification
         a.rules == b.rules && a.reading == b.reading && written(a.bounds) == written(b.bounds);
     if is_same {
         return Err(miette!(
-            "a and b are the same setting: name what one leaves out or takes in another way"
+            "a and b are the same variant\n  hint: --b without:RULE, or reading:NAME=WAY, or spec:FILE"
         ));
     }
     Ok([a, b])
@@ -334,7 +364,7 @@ pub(super) fn apart_text(head: &str, other: &str, compared: &Compared) -> String
         };
         let is_by_rule = compared.told_unless_free().is_some();
         let mut text = if is_by_rule && compared.exhaustive {
-            format!("{head}: nothing, since to leave out a rule forbids nothing\n")
+            format!("{head}: nothing, since removing a rule only lifts a requirement\n")
         } else {
             let nothing = format!("{head}: nothing that was found, in {how} within {within}\n");
             nothing + &hanging("   why: ", &why_none(compared, other))
@@ -525,7 +555,9 @@ pub(super) fn named_text(changed: &[Changed], settings: [&str; 2]) -> String {
     let mut text = String::new();
     for it in changed.iter().take(NAMED) {
         let ([a, b], [one, other]) = (&it.verdicts, settings);
-        let clauses = cited_all(it.clauses());
+        let mut clauses: Vec<_> = it.clauses().into_iter().collect();
+        clauses.sort_by_key(|it| countersign_clauses::place(it));
+        let clauses = cited_all(clauses);
         let said = format!(
             "{} under {one}, {} under {other}: {clauses}",
             a.name(),

@@ -15,12 +15,10 @@ use crate::answer::{Answer, Status};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign completions bash > ~/.local/share/bash-completion/completions/countersign
-  countersign completions zsh > ~/.zfunc/_countersign           in a folder of $fpath
-  countersign completions fish > ~/.config/fish/completions/countersign.fish
-  countersign completions powershell > countersign.ps1          to be named in $PROFILE
-
-The script is for the version that prints it.";
+  countersign completions bash > countersign.bash    source it in ~/.bashrc
+  countersign completions zsh > _countersign         in a folder of $fpath
+  countersign completions fish > countersign.fish    in its completions folder
+  countersign completions powershell > countersign.ps1";
 
 /// The arguments of `countersign completions`.
 #[derive(Clone, Debug, clap::Args)]
@@ -48,11 +46,7 @@ fn with_values(command: Command) -> Command {
         .iter()
         .map(|it| it.id.as_str())
         .collect();
-    let findings = countersign_findings::all().iter().map(|it| it.id.as_str());
-    let slips = countersign_findings::editorial();
-    let findings: Vec<&'static str> = findings
-        .chain(slips.iter().map(|it| it.id.as_str()))
-        .collect();
+    let findings: Vec<&'static str> = countersign_findings::ids().collect();
     command.mut_subcommands(|it| {
         let name = it.get_name().to_owned();
         let arguments: Vec<String> = it

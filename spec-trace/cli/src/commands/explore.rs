@@ -11,16 +11,16 @@ use miette::{IntoDiagnostic, WrapErr};
 use stateright::Model;
 
 use crate::answer::{Answer, Status};
-use crate::arguments::{Protocol, Variant};
+use crate::arguments::{Protocol, VARIANT, Variant};
 use crate::explorer::Explored;
 
 const EXAMPLES: &str = "\
 Examples:
   countersign explore aaep --bounds small
-  countersign explore aaep --without AAEP-6.3.4-4     walk to where it goes wrong
-  countersign explore mcp-aql --literal --port 0      on any free port
+  countersign explore aaep --without AAEP-6.3.4-4
+  countersign explore mcp-aql --literal --port 0
 
-It runs until it is stopped, and is reached from this machine alone.";
+The page is served to this machine only, until the command is stopped.";
 
 /// The arguments of `countersign explore`.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,10 +29,10 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     protocol: Protocol,
-    /// Where to listen; 0 is any free port
+    /// Listen at this port; 0 takes a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = VARIANT)]
     variant: Variant,
 }
 

@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 
 use super::clauses::hanging;
 use crate::answer::{Answer, DocumentFormat, Status};
-use crate::arguments::Protocol;
+use crate::arguments::{Extent, Protocol};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign findings                            all of them, by protocol
-  countersign findings AQL-F2                     one, with what shows it and a mended wording
-  countersign findings AQL-4.1-3                  those that concern a clause, or a section
-  countersign findings AQL-F2 --format markdown   the same, for the tracker of the document
+  countersign findings                            list all
+  countersign findings AQL-F2                     explain one
+  countersign findings AQL-4.1-3                  those of a clause or section
+  countersign findings AQL-F2 --format markdown   an issue for a tracker
   countersign findings --protocol aaep --format json
-  countersign findings --editorial                slips that mislead and change nothing: not counted
-  countersign findings --refuted                  what looked like one, and the passage against it
+  countersign findings --editorial                mistakes without consequence
+  countersign findings --refuted                  claims that a passage refutes
 
 ";
 
@@ -30,15 +30,17 @@ Examples:
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = [EXAMPLES, findings::MEASURE].concat())]
 pub struct Args {
-    /// Explain this finding, such as AAEP-F5 or AAEP-E1, or list those that concern this clause or section
+    #[command(flatten)]
+    extent: Extent,
+    /// Explain this finding, or list those of this clause or section
     id: Option<String>,
-    /// Only the findings on this protocol
+    /// List the findings on this protocol
     #[arg(long, value_enum, conflicts_with = "id")]
     protocol: Option<Protocol>,
-    /// The editorial ones in full: slips that mislead a reader and change nothing. They are not counted, and not in the JSON of the others
+    /// Explain the editorial findings, which are not counted
     #[arg(long, conflicts_with_all = ["id", "refuted"])]
     editorial: bool,
-    /// What looked like a finding, and why it is none
+    /// List what looked like a finding, and why it is none
     #[arg(long, conflicts_with = "id")]
     refuted: bool,
 }
@@ -86,7 +88,9 @@ pub fn run(args: &Args, format: DocumentFormat) -> miette::Result<Answer> {
                 Some(id) => beside.filter(|it| concerns(&it.clauses, id)).collect(),
                 None => beside.filter(|it| is_wanted(it.protocol())).collect(),
             };
-            list(&found) + &apart(&beside)
+            let all = args.extent.all;
+            let text = list(&found) + &apart(&beside, all || args.id.is_some());
+            return Ok(Answer::verdict(status, &counts(&found), &text, all));
         }
     };
     Ok(Answer { text, status })
@@ -175,9 +179,12 @@ fn slip_markdown(slip: &Editorial) -> String {
 }
 
 /// The editorial findings, a line each, behind those that are counted.
-fn apart(slips: &[&Editorial]) -> String {
+fn apart(slips: &[&Editorial], all: bool) -> String {
     if slips.is_empty() {
         return String::new();
+    }
+    if !all {
+        return format!("editorial, not counted: {} (--editorial)\n", slips.len());
     }
     let mut text =
         "\nEditorial, not counted: they mislead a reader and change nothing\n\n".to_owned();
@@ -266,18 +273,8 @@ fn cases(finding: &Finding) -> String {
 const LETTER: &str = "A passage is held to its letter, a guarantee is what its section is there for: a run can keep the one and break \
                       the other.";
 
-/// A line for each, and how many there are of each severity.
-fn list(found: &[&Finding]) -> String {
-    let mut text = String::new();
-    for group in found.chunk_by(|one, next| one.protocol() == next.protocol()) {
-        let _ = writeln!(text, "{}\n", group[0].protocol());
-        for finding in group {
-            let (severity, kind) = (severity(finding), kind(finding));
-            let head = format!("{:<8}  {severity:<16}  {kind:<13}  ", finding.id);
-            text += &hanging(&head, &finding.title);
-        }
-        text.push('\n');
-    }
+/// How many there are of each severity.
+fn counts(found: &[&Finding]) -> String {
     let count = |it| {
         found
             .iter()
@@ -285,16 +282,29 @@ fn list(found: &[&Finding]) -> String {
             .count()
     };
     let (harm, other) = (count(Severity::Harm), count(Severity::Interoperability));
-    let executed = found
-        .iter()
-        .filter(|finding| !finding.cases.is_empty())
-        .count();
-    let _ = writeln!(
-        text,
-        "{} findings: {harm} of harm, {other} of interoperability; tests execute what shows {executed} of them\n\
-         countersign findings ID explains one, countersign findings --refuted lists what is none",
+    let executed = found.iter().filter(|it| !it.cases.is_empty());
+    format!(
+        "{} findings: {harm} of harm, {other} of interoperability (tests execute what shows {} of them)",
         found.len(),
-    );
+        executed.count()
+    )
+}
+
+/// A line for each, those of harm first.
+fn list(found: &[&Finding]) -> String {
+    let mut text = String::new();
+    for group in found.chunk_by(|one, next| one.protocol() == next.protocol()) {
+        let _ = writeln!(text, "{}\n", group[0].protocol());
+        let is_harm = |it: &&&Finding| it.severity == Severity::Harm;
+        let harm = group.iter().filter(is_harm);
+        for finding in harm.chain(group.iter().filter(|it| !is_harm(it))) {
+            let (severity, kind) = (severity(finding), kind(finding));
+            let head = format!("{:<8}  {severity:<16}  {kind:<13}  ", finding.id);
+            text += &hanging(&head, &finding.title);
+        }
+        text.push('\n');
+    }
+    text += "countersign findings ID explains one, --refuted lists what is none\n";
     let by_facts = found.iter().filter(|it| it.facts.is_some());
     let by_facts: Vec<&str> = by_facts.map(|it| it.id.as_str()).collect();
     if !by_facts.is_empty() {

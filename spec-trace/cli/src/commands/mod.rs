@@ -4,20 +4,24 @@
 //! this module prints to stdout or ends the process.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use countersign_clauses::nearest;
 use countersign_live::recorder::Url;
 use miette::miette;
 
 use crate::answer::{
     Answer, DocumentFormat, FindingsFormat, Format, PageFormat, ReportFormat, Status,
 };
-use crate::show::Drawing;
 use crate::show::words::printable;
+use crate::show::{Drawing, load};
 use crate::terminal::Terminal;
 
 pub mod ablate;
@@ -45,45 +49,74 @@ pub mod vectors;
 pub mod verify;
 pub mod worth;
 
+/// The commands that the help lists; the others are old names, and what few people need.
+const GROUPS: [(&str, &[&str]); 3] = [
+    ("Text", &["check", "spec", "clauses", "findings", "report"]),
+    ("Implementation", &["diff", "vectors", "serve"]),
+    ("Recording", &["lint", "record", "show"]),
+];
+
 const EXAMPLES: &str = "\
 Examples:
-  countersign                                      the main job: check the model, compare every edge
-  countersign check aaep --without AAEP-6.3.4-3    what goes wrong when a token may be used twice
-  countersign check mcp-aql --without AQL-4.1-6    what goes wrong when a token serves any adapter
-  countersign check aaep --reading late-reply=by-claim
-                                                   what another reading of the text costs
-  countersign readings aaep                        what the text leaves open, and what that costs
-  countersign compare aaep --b without:AAEP-6.3.4-1
-                                                   what changes without the schema check
-  countersign spec aaep > aaep.toml                readings, rules and numbers as a file to change
-  countersign check aaep --spec aaep.toml          what the changed text breaks
-  countersign ablate mcp-aql                       what each rule is good for
-  countersign worth aaep --guarantee AAEP-6.9-2    which rules guarantee at most once
-  countersign lint capture.jsonl                   judge a recorded stream
-  producer | countersign lint - --format json      the same in a pipe, for a program
-  countersign show capture.jsonl --format html --out run.html
-                                                   the same as a page to step through
-  countersign diff pending-action -- python3 ledger.py
-                                                   an implementation under the rules
-  countersign smoke pending-action -- python3 ledger.py
-                                                   whether it can be driven at all
-  countersign clauses AAEP-6.3.4-4                 a rule, and all that states, executes or tests it
-  countersign findings AAEP-F5                     where the text is at odds with itself
-  countersign report --out DIR                     all rules, findings and runs, as pages
+  countersign check aaep --without AAEP-6.3.4-3   What breaks without it?
+  countersign diff mcp-aql -- python3 mine.py     Is my implementation right?
+  countersign lint capture.jsonl                  Is my recording right?
+  countersign AAEP-6.3.4-3                        What is known of a clause?
 
-Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable input, 3 inconclusive.";
+Exit status: 0 all hold, 1 violation, 2 usage or bad input, 3 inconclusive";
+
+/// The version, and the texts that were read.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let texts = countersign_clauses::texts().iter().map(|it| {
+        let stated = match (&it.version, &it.date) {
+            (None, None) => String::new(),
+            _ => format!(", {}", it.stated()),
+        };
+        format!("\n  {}  {}{stated}", it.sha256, it.title)
+    });
+    let head = concat!(
+        env!("CARGO_PKG_VERSION"),
+        "\n\nUnofficial. It was made from these texts (first 12 digits of SHA-256):"
+    );
+    head.to_owned() + &texts.collect::<String>()
+});
 
 /// The executable specification of agent confirmation protocols.
 #[derive(Parser)]
 #[command(
     name = "countersign",
     version,
+    long_version = LONG_VERSION.as_str(),
+    max_term_width = 80,
     about = "The executable specification of agent confirmation protocols",
+    override_usage = "countersign [COMMAND]\n       countersign FILE|ID",
     after_help = EXAMPLES
 )]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// The command line, with its commands in groups.
+fn command() -> clap::Command {
+    let command = Cli::command();
+    let groups = GROUPS.map(|(group, names)| {
+        let commands = command.get_subcommands();
+        let commands = commands.filter(|it| names.contains(&it.get_name()));
+        let lines = commands.map(|it| {
+            let about = it.get_about().map(ToString::to_string);
+            format!("  {:<10}{}\n", it.get_name(), about.unwrap_or_default())
+        });
+        format!("\n{group}:\n{}", lines.collect::<String>())
+    });
+    let template = [
+        "{about}\n\n{usage-heading} {usage}\n",
+        &groups.concat(),
+        "\nWithout a command: search every model, compare the reference on each transition\n\n\
+         Options:\n{options}{after-help}",
+    ];
+    let template = template.concat();
+    command.help_template(template)
 }
 
 /// What a command takes, and in which of its formats it prints the result.
@@ -118,55 +151,72 @@ where
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check the model, then compare model and executor on every edge (the default command)
-    Verify(In<FindingsFormat, verify::Args>),
-    /// Check a protocol's model: each property, with counterexamples as numbered steps
+    /// Search a protocol's model: what breaks, by the shortest run
     Check(In<Format, check::Args>),
-    /// Leave out each rule in turn: what breaks, and the shortest run that shows it
-    Ablate(In<Format, ablate::Args>),
-    /// Draw up what each rule is worth: rule by guarantee, and which rules guarantee what
-    Worth(In<PageFormat, worth::Args>),
-    /// List the places of a text that can be taken in more than one way, and what each way costs
-    Readings(In<Format, readings::Args>),
-    /// Print the settings of a text, its readings, rules and numbers, as a file to change
+    /// Print readings, rules and numbers of a text as a file to change
     Spec(In<Format, spec::Args>),
-    /// Set two settings of a text beside each other: what only one allows, breaks, or has the suite find
-    Compare(In<Format, compare::Args>),
-    /// Judge recordings: AAEP streams, and transcripts of the other protocols
-    Lint(In<FindingsFormat, lint::Args>),
-    /// Drive an implementation in any language: the shortest run for each rule that it breaks
+    /// List the clauses, or explain one
+    Clauses(In<Format, clauses::Args>),
+    /// List where a text contradicts itself or leaves a gap, or explain one
+    Findings(In<DocumentFormat, findings::Args>),
+    /// Write clauses, findings or test results as pages
+    Report(In<Format, report::Args>),
+    /// Test an implementation, in any language
     Diff(Box<In<ReportFormat, diff::Args>>),
-    /// Check the plug of an implementation, before anything is said of the implementation
-    Smoke(In<Format, smoke::Args>),
-    /// Write the suite that `diff` plays first as test vectors for any language
+    /// Write the test suite as vectors for any language
     Vectors(In<Format, vectors::Args>),
-    /// Run a vector, or a run that `diff` has kept, again
-    Replay(In<ReportFormat, replay::Args>),
-    /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
+    /// Run the reference implementation, over stdio or HTTP
+    Serve(In<Format, serve::Args>),
+    /// Judge recordings
+    Lint(In<FindingsFormat, lint::Args>),
+    /// Record a live AAEP producer, as a proxy
+    Record(In<Format, record::Args>),
+    /// Draw a recording, a counterexample or a divergence
     Show(In<Drawing, show::Args>),
+    /// Search every model and compare the reference on each transition
+    #[command(hide = true)]
+    Verify(In<FindingsFormat, verify::Args>),
+    /// Leave out each rule in turn: what breaks, by the shortest run
+    #[command(hide = true)]
+    Ablate(In<Format, ablate::Args>),
+    /// List which guarantees depend on which rule
+    #[command(hide = true)]
+    Worth(In<PageFormat, worth::Args>),
+    /// Read each ambiguous passage in each way: what breaks
+    #[command(hide = true)]
+    Readings(In<Format, readings::Args>),
+    /// Compare two variants of a text
+    #[command(hide = true)]
+    Compare(In<Format, compare::Args>),
+    /// Check that an adapter speaks the driver protocol
+    #[command(hide = true)]
+    Smoke(In<Format, smoke::Args>),
+    /// Run a vector, a kept run or a counterexample again
+    #[command(hide = true)]
+    Replay(In<ReportFormat, replay::Args>),
     /// Walk through a protocol's model in a browser
     #[cfg(feature = "explore")]
+    #[command(hide = true)]
     Explore(In<Format, explore::Args>),
-    /// List the clauses, or explain one: level, gist, source, and what states and judges it
-    Clauses(In<Format, clauses::Args>),
-    /// List where the source documents are at odds with themselves, or explain one: witness and a wording that mends it
-    Findings(In<DocumentFormat, findings::Args>),
-    /// Write all clauses, with what holds them and what is wrong with the text, as pages and as JSON
-    Report(In<Format, report::Args>),
-    /// Print a JSON Schema of the wire format
+    /// Print a JSON Schema
+    #[command(hide = true)]
     Schema(In<Format, schema::Args>),
-    /// Run the reference as a live implementation
-    Serve(In<Format, serve::Args>),
-    /// Record what passes between a live AAEP producer and its subscribers
-    Record(In<Format, record::Args>),
-    /// Print what a shell needs to complete commands, options and their values
+    /// Print the completions of a shell
+    #[command(hide = true)]
     Completions(completions::Args),
 }
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
-    let command = Cli::parse_from(format_last(std::env::args_os())).command;
-    let result = match command {
+    let words = match with_command(format_last(std::env::args_os())) {
+        Ok(words) => words,
+        Err(unknown) => {
+            complain(&unknown);
+            return ExitCode::from(Status::Unusable.code());
+        }
+    };
+    let cli = Cli::from_arg_matches(&command().get_matches_from(words));
+    let result = match cli.unwrap_or_else(|error| error.exit()).command {
         None => verify::run(&verify::Args::default(), FindingsFormat::Text),
         Some(Command::Verify(it)) => it.run(verify::run),
         Some(Command::Check(it)) => it.run(check::run),
@@ -190,7 +240,7 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "explore")]
         Some(Command::Explore(it)) => explore::run(&it.args),
         Some(Command::Serve(it)) => serve::run(&it.args),
-        Some(Command::Completions(args)) => Ok(completions::run(&args, Cli::command())),
+        Some(Command::Completions(args)) => Ok(completions::run(&args, command())),
     };
     match result {
         Ok(answer) => print(&answer),
@@ -217,6 +267,78 @@ fn format_last(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         None => arguments.insert(1, "verify".into()),
     }
     arguments
+}
+
+/// The command line with the command that a file or an id in its place is for.
+///
+/// # Errors
+///
+/// A word that is no command, no file and no id.
+fn with_command(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
+    let Some(word) = words.get(1) else {
+        return Ok(words);
+    };
+    let (path, shown) = (Path::new(word), word.to_string_lossy());
+    let commands = command();
+    if shown.starts_with('-') || shown == "help" || commands.find_subcommand(word).is_some() {
+        return Ok(words);
+    }
+    let is_finding = || {
+        let mut ids = countersign_findings::ids();
+        ids.any(|id| id.eq_ignore_ascii_case(&shown))
+    };
+    let command = if path.is_file() {
+        let is_of_ours = fs::read(path).is_ok_and(|bytes| load::is_of_ours(&bytes));
+        if is_of_ours { "show" } else { "lint" }
+    } else if path.join(vectors::MANIFEST).is_file() {
+        "replay"
+    } else if path.is_dir() {
+        "lint"
+    } else if is_finding() {
+        "findings"
+    } else if countersign_clauses::meant(&shown).is_ok() {
+        "clauses"
+    } else {
+        return Err(unknown(path, &shown, &commands));
+    };
+    words.insert(1, command.into());
+    Ok(words)
+}
+
+/// What is said of a word that stands for nothing, with the nearest that does.
+fn unknown(path: &Path, word: &str, commands: &clap::Command) -> String {
+    let is_path = word.contains('/')
+        || path.extension().is_some_and(|it| {
+            let it = it.to_string_lossy();
+            it.chars().all(|it| it.is_ascii_alphabetic())
+        });
+    if is_path {
+        return format!("no such file, {word}\n  hint: countersign --help lists the commands");
+    }
+    let visible = commands.get_subcommands().filter(|it| !it.is_hide_set());
+    let mut names: Vec<String> = visible
+        .map(|it| it.get_name().to_ascii_uppercase())
+        .collect();
+    let commands = names.len();
+    names.extend(
+        countersign_clauses::all()
+            .iter()
+            .map(|it| it.id.to_string()),
+    );
+    names.extend(countersign_findings::ids().map(str::to_owned));
+    let nearest = nearest::ids(word, names.iter().map(String::as_str));
+    // Whoever slips on a key seldom does on the first.
+    let first = word.chars().next().map(|it| it.to_ascii_uppercase());
+    let is_near =
+        |it: &&str| first.is_some_and(|first| first.is_ascii_digit() || it.starts_with(first));
+    let hint = nearest.first().copied().filter(is_near);
+    let hint = hint.unwrap_or("--help lists the commands");
+    let hint = if names.iter().take(commands).any(|it| it == hint) {
+        hint.to_ascii_lowercase()
+    } else {
+        hint.to_owned()
+    };
+    format!("no command, file, clause or finding, {word}\n  hint: countersign {hint}")
 }
 
 /// Writes the answer. A reader that has gone away (`countersign … | head`) is no error.
@@ -318,6 +440,9 @@ mod tests {
         }
     }
 
+    /// Those whose help is still wider than 80 columns.
+    const FOLDED: [&str; 4] = ["diff", "lint", "smoke", "vectors"];
+
     #[test]
     fn every_command_has_examples_and_takes_them() {
         let mut command = Cli::command();
@@ -333,14 +458,90 @@ mod tests {
             let examples = examples(&help);
             assert!(!examples.is_empty(), "{name} has no examples");
             for words in examples {
-                let taken = Cli::try_parse_from(&words);
+                let line = words.iter().map(OsString::from).collect();
+                let line = with_command(line).expect("a command, a file or an id");
+                let taken = Cli::try_parse_from(line);
                 assert!(taken.is_ok(), "{words:?}: {:?}", taken.err());
             }
-            let widest = help.lines().map(str::len).max();
+            let widest = help.lines().map(|line| line.chars().count()).max();
+            let most = if FOLDED.contains(&name.as_str()) {
+                100
+            } else {
+                80
+            };
             assert!(
-                widest <= Some(100),
+                widest <= Some(most),
                 "{name}: a help of {widest:?} columns is folded"
             );
         }
+    }
+
+    #[test]
+    fn the_help_has_each_command_in_one_group_and_fits_on_a_screen() {
+        let mut command = command();
+        let visible = command.get_subcommands().filter(|it| !it.is_hide_set());
+        let mut visible: Vec<_> = visible.map(|it| it.get_name().to_owned()).collect();
+        let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).collect();
+        visible.sort();
+        grouped.sort();
+        assert!(visible.iter().eq(grouped), "{visible:?}");
+        let help = command.render_long_help().to_string();
+        let lines: Vec<_> = help.lines().collect();
+        assert!(lines.len() <= 40, "{help}");
+        assert!(lines.iter().all(|it| it.chars().count() <= 80), "{help}");
+        for name in visible {
+            let begins = format!("  {name} ");
+            let listed = lines.iter().filter(|line| line.starts_with(&begins));
+            assert_eq!(listed.count(), 1, "{name}: {help}");
+        }
+    }
+
+    /// A word that is none of these has the nearest as its hint.
+    #[test]
+    fn a_file_or_an_id_stands_for_the_command_that_it_is_for() {
+        let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces");
+        let command = |word: &str| {
+            let words = ["countersign", word, "--format", "json"];
+            with_command(words.map(OsString::from).to_vec()).map(|words| {
+                let words = words.iter().map(|it| it.to_string_lossy());
+                words.collect::<Vec<_>>().join(" ")
+            })
+        };
+        let traces_of = |name: &str| format!("{traces}/{name}");
+        for (word, expected) in [
+            (traces_of("valid"), "lint"),
+            (traces_of("transcripts"), "lint"),
+            (a_file_of(&traces_of("valid")), "lint"),
+            (a_file_of(&traces_of("runs/pending-action")), "show"),
+            ("aaep-6.3.4-4".to_owned(), "clauses"),
+            (["AQL", "5.1"].join("-"), "clauses"),
+            ("aaep-f2".to_owned(), "findings"),
+            ("AAEP-E1".to_owned(), "findings"),
+        ] {
+            let line = format!("countersign {expected} {word} --format json");
+            assert_eq!(command(&word), Ok(line));
+        }
+        for word in ["check", "smoke", "help", "--version"] {
+            let line = format!("countersign {word} --format json");
+            assert_eq!(command(word), Ok(line));
+        }
+        for (word, hint) in [
+            ("chek", "check"),
+            ("aaep-6.3.4-44", "AAEP-6.3.4-4"),
+            ("none.jsonl", "--help lists the commands"),
+            ("nonsense", "--help lists the commands"),
+        ] {
+            let error = command(word).expect_err("it stands for nothing");
+            let hint = format!("{word}\n  hint: countersign {hint}");
+            assert!(error.ends_with(&hint), "{error}");
+        }
+    }
+
+    /// The first file of a folder.
+    fn a_file_of(folder: &str) -> String {
+        let entries = fs::read_dir(folder).expect("a folder");
+        let files = entries.map(|it| it.expect("an entry").path());
+        let first = files.filter(|it| it.is_file()).min();
+        first.expect("a file").display().to_string()
     }
 }

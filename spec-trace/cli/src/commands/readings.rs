@@ -17,26 +17,25 @@ use serde_json::{Map, Value, json};
 
 use super::clauses::hanging;
 use super::compare::{apart_text, both_ways, compared_json};
-use crate::answer::{Answer, Format, Status};
+use crate::answer::{Answer, Format, Status, with_result};
 use crate::argued::{Argued, setting, with_setting};
-use crate::arguments::{Protocol, preset, specification};
+use crate::arguments::{Extent, Protocol, VARIANT, Within, preset, specification};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::verdicts::{cited_name, property_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign readings pending-action             each place, and what each way to take it costs
-  countersign readings aaep late-reply            one, with the shortest runs that show the costs,
-                                                  and those that tell its ways apart
+  countersign check pending-action --each-reading    every ambiguous passage
+  countersign check aaep --each-reading=late-reply   one, with the shortest runs
   countersign readings mcp-aql --format json > readings.json
 
-What a way costs are the guarantees that it breaks: they are stated without any reading, so that
-they are the same for all ways. Where a clause of the place guarantees what no property of the model
-states, it is named. The default breaks none, as `check` shows. The others are searched
-for the shortest runs within the bounds, and as deep as the rules left out are by `ablate`. A place
-that does not show there is searched within those of the first preset that shows it: of aaep, what
-is about clarifications at clarify bounds.";
+Each way to read a passage is searched for the guarantees that it breaks; the
+default breaks none. A guarantee that no property of the model states is named.
+A passage that has no effect within the bounds is searched within the first
+preset in which it has: of aaep, clarifications within `clarify`.
+
+Exit status: 0";
 
 /// The arguments of `countersign readings`.
 #[derive(Clone, Debug, clap::Args)]
@@ -44,12 +43,13 @@ is about clarifications at clarify bounds.";
 pub struct Args {
     /// The protocol
     #[arg(value_enum)]
-    protocol: Protocol,
-    /// Only this place, with the runs, and those that tell its ways apart; an unknown name lists them
-    name: Option<String>,
-    /// How far the model goes: small, default, large or three, and changes to it
-    #[arg(long, default_value = "small")]
-    bounds: String,
+    pub(super) protocol: Protocol,
+    /// Only this passage, with the runs; an unknown name lists all
+    pub(super) name: Option<String>,
+    #[command(flatten)]
+    pub(super) extent: Extent,
+    #[command(flatten, next_help_heading = VARIANT)]
+    pub(super) within: Within,
 }
 
 /// Runs the command. It judges no implementation, so an answer always holds.
@@ -152,7 +152,8 @@ struct Way<R: 'static> {
 }
 
 fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
-    let model = specification::<T>(preset::<T>(&args.bounds)?)?;
+    let model = args.within.model::<T>()?;
+    let bounds = args.within.name();
     let places: Vec<_> = match &args.name {
         None => T::PLACES.iter().collect(),
         Some(name) => {
@@ -178,17 +179,17 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
     };
     let status = Status::Holds;
     Ok(match format {
-        Format::Json => Answer::json(
-            &document(&model, &args.bounds, &places, &ways, &beside),
-            status,
-        ),
+        Format::Json => {
+            let document = document(&model, bounds, &places, &ways, &beside);
+            Answer::json(&with_result(document, status), status)
+        }
         Format::Text => {
             let mut text = String::new();
             for place in &places {
-                let bounds = elsewhere(&model, place);
+                let elsewhere = elsewhere(&model, place);
                 let unstated = unstated::<T>(place.clauses);
                 let is_explained = args.name.is_some();
-                text += &place_text(place, bounds.as_deref(), &ways, &unstated, is_explained);
+                text += &place_text(place, elsewhere.as_deref(), &ways, &unstated, is_explained);
             }
             for it in &beside {
                 text += &it.text();
@@ -202,8 +203,8 @@ fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> 
                     }
                 }
             }
-            text += &totals::<T>(&args.bounds, &ways);
-            Answer { text, status }
+            let counts = totals::<T>(bounds, &ways);
+            Answer::verdict(status, &counts, &text, args.extent.all)
         }
     })
 }
@@ -429,7 +430,7 @@ fn beside_the_model(name: &str, open: &OpenBeside, format: Format) -> Answer {
             "protocol": McpAqlProtocol::NAME, "name": name, "clauses": clauses, "question": question,
             "choices": [usual, other], "modelled": false,
         });
-        return Answer::json(&document, status);
+        return Answer::json(&with_result(document, status), status);
     }
     let mut text = hanging(&format!("{name}  "), question);
     text += &hanging("  ", &format!("left open by {}", cited_all(*clauses)));
@@ -445,9 +446,10 @@ fn totals<T: Modelled>(bounds: &str, ways: &[Way<T::Reading>]) -> String {
     let others = ways.iter().filter(|way| !way.is_default);
     let (keep, cost): (Vec<_>, Vec<_>) = others.partition(|way| way.costs.is_empty());
     format!(
-        "{bounds} bounds, runs of up to {} steps: {}\n",
+        "{} ({}, {bounds} bounds, runs of up to {} steps)",
+        kept_and_broken(keep.len(), cost.len()),
+        T::NAME,
         T::LONGEST,
-        kept_and_broken(keep.len(), cost.len())
     )
 }
 

@@ -16,51 +16,44 @@ use crate::answer::{Answer, Format, Status};
 use crate::show::words::printable;
 
 const HELP: &str = "\
-Whatever is sent to the address goes to the producer as it is, and what the producer answers comes
-back as it comes. Clients are given this address in the place of the producer's. The first line
-of a recording says that all replies are in it, in the order of receipt. So `lint` takes it as
-evidence where there is none, and no reply explains a call before it: nobody may go round this
-address. Then it has a line for
+Point the clients of a producer at ADDR: what they send goes to URL unchanged,
+and so does what comes back. The recording has a first line that says that all
+replies are in it, in the order of receipt, and then a line for
 
-  each event that a stream (text/event-stream) has told: `dir` is `out`. What comes to several
-  subscribers is recorded once, with the number of the `stream` that it came in first and, where
-  it is named, its `subscription_id`;
+  each event (text/event-stream): `dir` is `out`. An event that several
+  subscribers get is one line, with `stream` and `subscription_id` of the first;
 
-  each reply that was posted: `dir` is `in`. It is a reply by its `type`, or what else is posted to
-  a path that ends in /replies or /messages and is no prompt. `authorization` says whether it came
-  with that header, `http_status` and `http_body` what was answered within 5 seconds.
+  each reply that is posted: `dir` is `in`, with `http_status` and `http_body`
+  of the answer (if it comes within 5 s), and whether `authorization` was sent.
+  A reply has the `type` of one, or goes to a path that ends in /replies or
+  /messages and is no prompt.
 
-`at` is the time of receipt here. A message is kept byte for byte; where it is no JSON, it stands as
-text in `_raw`. Redirects are for the client to follow. A line behind a reply waits for the answer
-to that, so that lines stand in the order of receipt; nothing that passes through waits for a line.
-An event of more than 16 MiB passes and is not recorded, which is said on stderr.
-
-It ends with SIGINT or SIGTERM. A recording has whole lines at any moment.
+`at` is the time of receipt. Messages are kept byte for byte; one that is no
+JSON is text in `_raw`. An event of more than 16 MiB passes unrecorded, and
+stderr says so. SIGINT and SIGTERM end the recording; it has whole lines at any
+moment.
 
 Examples:
-  countersign record --listen 127.0.0.1:8081 --to http://127.0.0.1:8080 --out run.jsonl
+  countersign record --listen 127.0.0.1:81 --to http://127.0.0.1:80 > run.jsonl
   countersign lint run.jsonl
-  countersign record --listen 127.0.0.1:0 --to https://producer.example --out run.jsonl
 
-Exit status: 0 something was recorded, 2 the address cannot be used, the recording not written, or
-the certificate of the producer not accepted, 3 nothing was recorded, or not all.";
+Exit status: 0 recorded; 2 the address, the file or the certificate of the
+producer cannot be used; 3 nothing or not everything was recorded";
 
 /// Arguments of `countersign record`.
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Args {
-    /// The address to listen at; port 0 takes a free one
-    ///
-    /// The first line on stderr is `listening on http://ADDR`.
+    /// Listen here, such as 127.0.0.1:8081; stderr tells the port for port 0
     #[arg(long, value_name = "ADDR")]
     pub listen: SocketAddr,
-    /// The producer: http, or https in a build with the feature `tls`, a host, and a path where all of its paths begin so
+    /// The producer, such as `http://127.0.0.1:8080`
     #[arg(long, value_name = "URL")]
     pub to: Url,
-    /// Write the recording to this file, which must not be there; stdout, where absent
+    /// Write to this new file [default: stdout]
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
-    /// Listen also where others than this machine reach it, and with it the producer
+    /// Listen where other machines can reach the producer through it
     #[arg(long)]
     pub exposed: bool,
 }

@@ -38,46 +38,42 @@ use crate::show::words::printable;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign replay vectors -- python3 ledger.py
-  countersign replay vectors/0007.json -- python3 ledger.py
-  countersign replay vectors --reading expiry-boundary=after -- python3 ledger.py
-  countersign replay divergences/found-PA-8.json -- python3 ledger.py
-  countersign replay divergences/found-PA-8.json
-  countersign replay found.json -- python3 ledger.py
-  countersign replay divergences/http-02-reject.jsonl --http http://127.0.0.1:8080
+  countersign replay vectors -- python3 mine.py
+  countersign replay vectors/0007.json -- python3 mine.py
+  countersign replay vectors --reading expiry-boundary=after -- python3 mine.py
+  countersign replay divergences/found-PA-8.json -- python3 mine.py
+  countersign replay found.json -- python3 mine.py
+  countersign replay http-02-reject.jsonl --http http://127.0.0.1:8080
 
-PATH is what `vectors` has written, one file or the folder of them, a run that `diff` or a test of
-the reference has kept (without COMMAND the reference is then set as the run says), or
-what `check --save` has written: each of its runs is asked for, and told by whether COMMAND breaks
-what the run breaks, as the judge of the text as it stands says. Without COMMAND it is the
-reference, in this process, that is asked.
+PATH is what `vectors`, `diff` or `check --save` has written. Without COMMAND
+the reference answers.
 
-A vector is held by what its file says is required and forbidden; no judge is asked. Of a folder
-each file of its manifest is run, and a file that is not in it is an error. Files that are wrong by
-a choice that --reading names are left out, and said to be read otherwise; what COMMAND does not
-declare is unsupported. A kept run is judged as `diff --run` judges it, and printed as by `diff`;
-nothing is kept. With --http it is what `diff --http` has kept that is played again.
+A vector passes if the outputs are those that its file requires, and none that
+it forbids. --reading skips the vectors that the choice makes wrong. A folder is
+run by its manifest; a file that the manifest does not list is an error. A kept
+run is judged as by `diff --run`. A run of `check --save` fails if COMMAND
+breaks what the run breaks. --http plays what `diff --http` has kept.
 
-Exit status: 1 if a vector fails, or the judge finds something; 2 if PATH cannot be read or COMMAND
-could not be started or does not greet; 3 if no vector has passed; else 0.";
+Exit status: 0; 1 a vector or run fails; 2 PATH cannot be read, or COMMAND does
+not start or answer `hello`; 3 no vector has passed";
 
-/// Runs a vector, a folder of them, a kept run, or saved runs of the model again
+/// The arguments of `countersign replay`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A vector, a folder of them, a kept run, or what `check --save` wrote
+    /// A vector, a folder of vectors, a kept run, or a saved counterexample
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
 
-    /// Leave the vectors out that are wrong by this choice (may be repeated)
+    /// Skip the vectors that this reading makes wrong (may be repeated)
     #[arg(long, value_name = "NAME=CHOICE")]
     pub reading: Vec<String>,
 
-    /// Wait for each response so many seconds
+    /// Wait at most S seconds for each response
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 
-    /// Play again what `diff --http` has kept, against the producer that runs there
+    /// Play what `diff --http` has kept against this producer
     #[arg(long, value_name = "URL", conflicts_with_all = ["reading", "timeout"])]
     pub http: Option<Url>,
 

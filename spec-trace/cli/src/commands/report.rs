@@ -14,7 +14,7 @@ use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::readings::Place;
 use countersign_model::specification::Modelled;
 
-use super::clauses::against;
+use super::clauses::{against, hanging};
 use super::readings::Costs;
 use super::worth::Drawn;
 use crate::answer::{Answer, Format, Status};
@@ -25,36 +25,34 @@ use crate::show::words::printable;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign report --out site      clauses, findings on the text and their runs: site/index.html
-                                     and what it leads to, all without network; site/report.json
-  countersign report --out site --full
-                                     with what each reading costs and each rule is worth: minutes
-  countersign report --out site --against my-copy
-                                     each clause beside its passage in your copy of the documents
-  countersign report --matrix one.json two.json
-                                     what `diff --format json` wrote of two, as a table
+  countersign report --out site                     site/index.html, report.json
+  countersign report --out site --full              with what each reading costs
+  countersign report --out site --against draft/    beside your copy of the text
+  countersign report --matrix one.json two.json     reports of `diff` in a table
   countersign report --matrix one.json two.json --out site
-                                     the same as site/matrix.html and .json, and for each
-                                     of them a badge (shields.io endpoint), site/badge-1.json";
 
-/// Writes all clauses, with what holds them and what is wrong with them, or the reports on several implementations, as static pages and as
-/// JSON. With --against the status is that of `clauses --against`
+The pages need no network. --full takes minutes. --matrix with --out writes
+matrix.html, matrix.json and a badge for each implementation (badge-1.json).
+
+Exit status: 0; with --against, that of `clauses --against`";
+
+/// The arguments of `countersign report`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The folder to write to; it is made if it is not there
+    /// Write to this folder
     #[arg(long, value_name = "DIR", required_unless_present = "matrix")]
     pub out: Option<PathBuf>,
 
-    /// Search for what each reading costs and what each rule is worth, too, which takes minutes
+    /// Add what each reading breaks and what each rule is needed for: minutes
     #[arg(long, conflicts_with = "matrix")]
     pub full: bool,
 
-    /// Put each clause beside its passage in this folder, or file, with a copy of the documents
+    /// Put each clause beside its passage in this copy of the documents
     #[arg(long, value_name = "DIR", conflicts_with = "matrix")]
     pub against: Option<PathBuf>,
 
-    /// Put reports of `diff --format json` beside each other: a row for each clause, a column for each implementation
+    /// Compare reports of `diff --format json`, one column each
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub matrix: Vec<PathBuf>,
 }
@@ -101,11 +99,18 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         told(&out.join("findings")),
         below.len()
     );
-    let _ = writeln!(text, "{}", Tally::of(all()));
+    let texts = countersign_clauses::texts().iter();
+    let texts: Vec<&str> = texts.map(|it| it.title.as_str()).collect();
+    text += &hanging("made from ", &texts.join("; "));
     if let Some(compared) = &report.against {
         let _ = writeln!(text, "{}", against::totals(compared));
     }
-    Ok(Answer { text, status })
+    Ok(Answer::verdict(
+        status,
+        &Tally::of(all()).to_string(),
+        &text,
+        true,
+    ))
 }
 
 fn told(path: &Path) -> String {

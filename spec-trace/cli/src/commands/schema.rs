@@ -14,24 +14,23 @@ mod printed;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign schema                                    the names
-  countersign schema confirmation.reply > reply.schema.json
-  countersign schema diff                               what `diff --format json` prints; so too
-                                                        ablate, check, clauses, compare,
-                                                        findings, lint, readings, replay, verify,
-                                                        worth
-  countersign schema driver                             what an implementation under test reads
-                                                        and writes
-  countersign schema report                             report.json, which `report` writes
-  countersign schema stream                             a line of a recorded stream
-  countersign schema vectors                            the files that `vectors` writes
-  countersign schema vectors.printed                    what `vectors --format json` prints";
+  countersign schema                      list the names
+  countersign schema driver               requests and responses of an adapter
+  countersign schema stream               a line of a recording
+  countersign schema confirmation.reply   a message
+  countersign schema report               report.json, which `report` writes
+  countersign schema vectors              the files that `vectors` writes
+  countersign schema vectors.printed      what `vectors --format json` prints
+  countersign schema diff                 what `diff --format json` prints
+
+The other commands with --format json have schemas too: ablate, check, clauses,
+compare, findings, lint, readings, replay, verify and worth.";
 
 /// Arguments of `countersign schema`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The message to print the schema of; the names are listed where this is absent
+    /// Print this schema [default: list the names]
     pub name: Option<String>,
 }
 

@@ -53,108 +53,48 @@ fn requests() -> String {
 const COMMON: usize = 4;
 
 const FIRST: &str = "\
-Each request has `id` and `op`, and from `reset` on `now` (RFC 3339). The first two are
+Examples:
+  countersign serve aaep --stdio --seed 7
+  countersign serve pending-action --stdio --store actions.store
+  countersign serve pending-action --stdio --reading expiry-boundary=after
+  countersign serve mcp-aql --stdio --signed --settings '{\"capacity\":1000}'
+  countersign serve aaep --http 127.0.0.1:8080
+  countersign serve aaep --http 0.0.0.0:8080 --bearer-token-file token.txt
+
+--stdio speaks the driver protocol. Each request has `id` and `op`, and from
+`reset` on `now` (RFC 3339):
   {\"id\":1,\"op\":\"hello\",\"driver\":1,\"protocol\":\"mcp-aql\"}
   {\"id\":2,\"op\":\"reset\",\"now\":\"2026-05-24T14:22:20Z\"}
 
-The ops, with their fields (? may be absent):
+Ops and fields (? is optional); `schema driver` has their types:
 ";
 
 const LAST: &str = "
-`params`, `arguments` and `result` are any JSON and reach the executor as they are written; a
-string holds the text of it, and that of a `result` need be no JSON. `arguments` and `result` come
-out as such a string. A message whose bytes are no UTF-8 comes as `message_base64`. `lost` says
-how many outputs of the last response, from its end, were not carried out; the first `restart`
-on a store tells all again that is not known to be carried out, unless `lost` is 0.
-A call whose `params` have no one meaning (a name twice, half a surrogate pair, a number that is
-not the same to all readers) cannot be confirmed, nor can one whose `params` are longer than
-1 MiB; how deep they are nested has no limit. A whole number in full is bound to the digit,
-any other as its double: beyond 2^53 where the shortest form of the double is that very number
-(1e20), else not at all (9007199254740993.0, 1e400, 1e-400). `arguments` are kept as they are,
-whatever their numbers, and approved by what means the same.
-A missing field, an unknown one or one of another type is an `error`, and so is a `now` that is
-no time; a value that is not allowed is `refused`. Types, limits, the shapes of what comes out,
-and what is read into the texts: countersign schema driver
-
---settings is one JSON object; what it leaves out is the first of the values, or the one in [ ]:
-  aaep            modified_action: false|true, whether a reply may modify what it accepts
-  mcp-aql         check_order: table|sample, session_binding: many_uses|every,
-                  ended_session: stays_ended|comes_back, restarted_session: ends|goes_on (of
-                  no effect here, for `restart` ends every connection),
-                  persistence: persistent|in_memory,
-                  capacity: 1000 tokens or more that can be used [1000000],
-                  retention: 0 to 3000 seconds [900] for which an expired token is told from
-                  an unknown one: it is forgotten within the hour,
-                  rate_limits: {issuance, failed_validation, revocation: each
-                  {burst, interval_millis}; no limit where absent},
+--settings is a JSON object; the first value, or the one in [ ], is the default:
+  aaep            modified_action: false|true
+  mcp-aql         check_order: table|sample
+                  session_binding: many_uses|every
+                  ended_session: stays_ended|comes_back
+                  restarted_session: ends|goes_on
+                  persistence: persistent|in_memory
+                  capacity: 1000 usable tokens or more [1000000]
+                  retention: 0 to 3000 seconds [900] for which an expired token
+                    differs from an unknown one
+                  rate_limits: {issuance, failed_validation, revocation:
+                    {burst, interval_millis}} [no limit]
                   configuration: {clock_skew_tolerance_seconds: 0 to 300 [30],
-                  oracle: codes|uniform, critical}; `configure` changes it for one adapter,
-                  but for the oracle where --reading oracle=uniform settles it;
-                  above 60 seconds `reset` answers with a warning
-  pending-action  read_effect: pends|runs (a read runs though it names deciders; its event
-                  `decided` names nobody), expiry_boundary: at|after (a decision at the very
-                  time of the expiry is late, or counts; a proposal has to expire after `now`
-                  in either case), expiry_absent: never|{\"after\":{\"seconds\":N}},
-                  deciders_absent: anyone|nobody, delivery: at_most_once|at_least_once (an
-                  allowed idempotent call runs again with each restart until it is finished or
-                  its session has ended, also after its expiry, which binds decisions alone)
+                    oracle: codes|uniform, critical}
+  pending-action  read_effect: pends|runs
+                  expiry_boundary: at|after
+                  expiry_absent: never|{\"after\":{\"seconds\":N}}
+                  deciders_absent: anyone|nobody
+                  delivery: at_most_once|at_least_once
 
-Where the text of aaep leaves it open, this executor does as follows.
-  - A reply with a modified_action that is not supported rejects, even where reject is not allowed.
-  - When the last open subscription closes that has said it can reply, in any session, each pending
-    default applies; one that accepts waits for its deadline.
-  - Two clarifications are the same where session and question are the same to the letter.
-  - The first reply after a default is told of its lateness as a duplicate is (courtesy notice).
-  - A default_response need be no choice and of no accepted kind: 6.5.5 binds replies, and it is
-    always a text, so that it could not be of the kind yes_no or numeric.
-  - A clock that jumps over several moments of a countdown has the time left told once a question.
-  - What falls due at one instant comes in the order of deadlines: confirmations first, then
-    clarifications, each in the order of asking, and a default before a time left.
-  - A reply with a name twice in an object, however deep, is no reply.
-  - An answer that was lost in a crash comes again as it was; a courtesy notice does not.
-  - A reply that comes in the request in which its deadline passes finds the default applied.
+--http serves an AAEP producer with a scripted agent until SIGINT or SIGTERM.
+Beyond the loopback it needs --bearer-token-file. There is no TLS.
 
-A limit of mcp-aql is of one adapter, for all its clients. So many at once (burst), then one more
-each interval; what is more is answered with RATE_LIMITED. Who has failed too often is not
-listened to: a good token does not pass then either. A call with a token and parameters that
-cannot be confirmed counts as failed, one that is honoured does not count. A restart keeps the
-count with the tokens.
-
---signed: a token of which nothing is kept is known by its signature alone.
-  - Until it has come with its call, one for another call is told as that, and the log does not
-    say in what the two differ, unless it is the purpose; its status is told as unknown.
-  - Its holder can give it back while it lives; altered or expired it is refused. The log then
-    cannot say what it was for, nor that it had ended with its adapter before, and one of 2^48
-    forgeries would pass for a token there. None is honoured.
-  - Where all end, one entry of the log stands for those that are not known (without `token_id`).
-  - What is redeemed takes memory until it expires, whatever the capacity: set rate_limits.
-
---http serves aaep alone, as a producer with a scripted agent whose tools do nothing.
-  - POST /sessions {\"user_message\":\"...\"} or POST /messages {\"kind\":\"user_input\",\"text\":\"...\"}
-    starts a session. Words of the prompt name its tasks: look (up), change, transfer or
-    confirmation, note, clarify or clarification, handoff; look where there is none.
-  - GET /events streams what comes from now on, by a subscription of its own that can reply: its
-    id is in the header aaep-subscription-id, and it closes with the connection. By the
-    specification: POST /aaep/v1/subscriptions, then GET /aaep/v1/events?subscription_id=ID.
-    `Last-Event-ID` goes on behind that event, while it is one of the last 16384.
-  - POST /messages or /aaep/v1/replies takes replies; each is answered with 204, and stderr says
-    why one is ignored. The sender is the open subscription that the reply names.
-  - Bodies are application/json of at most 256 KiB. 1024 connections; 10000 sessions under way,
-    and as many subscriptions; 10 seconds for a request. What has ended stays in memory as long
-    as the process: about a kilobyte a session.
-  - Other than on the loopback it is served with --bearer-token-file alone. Requests of pages of
-    another origin are refused. There is no TLS: put a proxy in front.
-  - SIGINT and SIGTERM end the streams, then the process.
-
-Examples:
-  countersign serve aaep --stdio
-  countersign serve aaep --http 127.0.0.1:8080
-  countersign serve aaep --http 0.0.0.0:8080 --bearer-token-file token.txt --timeout-seconds 60
-  countersign serve pending-action --stdio --store actions.store
-  countersign serve aaep --stdio --seed 7
-  countersign serve pending-action --stdio --spec changed.toml
-  countersign serve pending-action --stdio --reading expiry-boundary=after
-  countersign serve mcp-aql --stdio --signed --settings '{\"capacity\":1000}'";
+spec-trace/docs/LIVE.md has paths, limits, and what the reference does where a
+text leaves a choice.";
 
 /// One op and its fields, over as many lines as they need.
 fn request(op: &Value) -> String {
@@ -169,15 +109,15 @@ fn request(op: &Value) -> String {
         })
         .collect();
     let mut text = format!(
-        "  {:<16}",
+        "  {:<14}",
         op["properties"]["op"]["const"].as_str().unwrap_or("")
     );
     let mut column = text.len();
     for (place, field) in fields.iter().enumerate() {
         let comma = if place + 1 < fields.len() { "," } else { "" };
         if column + field.len() + 2 > WIDTH {
-            column = 18;
-            text.push_str("\n                  ");
+            column = 16;
+            text.push_str("\n                ");
         }
         column += field.len() + 2;
         text.extend([" ", field, comma]);
@@ -187,7 +127,7 @@ fn request(op: &Value) -> String {
 }
 
 /// The longest line of the help.
-const WIDTH: usize = 98;
+const WIDTH: usize = 78;
 
 /// The words that a field may hold, if it is one of a few.
 fn words(schema: &Value) -> String {
@@ -212,47 +152,39 @@ pub struct Args {
     /// The protocol to serve
     #[arg(value_enum)]
     pub protocol: Protocol,
-    /// Read requests from stdin and write responses to stdout, one JSON object a line
+    /// Answer requests on stdin, one JSON object a line
     #[arg(long, required_unless_present = "http")]
     pub stdio: bool,
-    /// Serve a producer with a scripted agent at this address, such as 127.0.0.1:8080 (aaep); port 0 takes a free one
-    ///
-    /// The first line on stdout is `listening on http://ADDR`.
+    /// Serve an AAEP producer here, such as 127.0.0.1:8080; port 0 takes a free one
     #[arg(long, value_name = "ADDR", conflicts_with_all = ["stdio", "signed"])]
     pub http: Option<SocketAddr>,
-    /// With --http, let in only who shows the token that is the one line of this file
+    /// With --http, require the token that is the one line of this file
     #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
     pub bearer_token_file: Option<PathBuf>,
-    /// With --http, how long the questions of the agent wait
+    /// With --http, let each question of the agent wait N seconds
     #[arg(long, value_name = "N", conflicts_with = "stdio", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86400))]
     pub timeout_seconds: u64,
-    /// Keep pending actions in this file, beyond the process
-    ///
-    /// After `hello`, `restart` goes on with what the file holds; `reset` forgets all of it and starts afresh.
+    /// Keep pending actions in this file; `restart` resumes, `reset` clears it
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
-    /// What the host chooses once, as JSON; the names and values stand below
+    /// Choose settings, as JSON; names and values are listed below
     #[arg(long, value_name = "JSON")]
     pub settings: Option<String>,
-    /// Choose so that the text is taken with the settings of this file, as `spec` prints one: of the readings that the executor has
-    /// a setting for
+    /// Take readings and numbers from this file; `spec` prints one
     #[arg(long, value_name = "FILE", conflicts_with = "settings")]
     pub spec: Option<PathBuf>,
-    /// Choose so that this passage is taken so (may be repeated), where the executor has a setting for it; an unknown name lists the
-    /// readings
+    /// Read an ambiguous passage in another way (may be repeated)
     #[arg(
         long = "reading",
         value_name = "NAME=VALUE",
         conflicts_with = "settings"
     )]
     pub readings: Vec<String>,
-    /// Sign tokens instead of keeping them (mcp-aql)
+    /// Sign tokens instead of storing them (mcp-aql)
     #[arg(long)]
     pub signed: bool,
-    /// Draw ids, tokens and keys from this seed: the same requests have the same responses in each process
-    ///
-    /// Whoever knows the seed can guess every token, so it is for comparing transcripts and for nothing else.
+    /// Draw ids, tokens and keys from this seed; whoever knows it can guess them
     #[arg(long, value_name = "N", conflicts_with = "store")]
     pub seed: Option<u64>,
 }

@@ -18,48 +18,44 @@ use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign show capture.jsonl                             in the terminal
+  countersign show capture.jsonl                     in the terminal
+  countersign show capture.har --session sess_2      one session of many
   countersign show capture.jsonl --format html --out run.html
-                                                             a page to step through, offline
-  countersign show capture.jsonl --session sess_2            one session of many
-  countersign show capture.jsonl --redact --format svg       without what is private
-  countersign show capture.har                               in any format that lint reads
-  countersign show transcript.jsonl                          what a driver asked, and the answers
+  countersign show capture.jsonl --redact --format svg
+  countersign show transcript.jsonl                  requests and responses
   countersign check aaep --without AAEP-6.3.4-4 --save found.json
-  countersign show found.json --format mermaid               a counterexample, for Markdown
+  countersign show found.json --format mermaid       a counterexample
   countersign show found.json --run 2 --format svg --out run.svg
-  countersign show divergences/found-PA-8.json               what `diff` has kept, as the reference
-                                                             answers it
-  countersign show --finding AAEP-F2                         a finding on the text, and what each
-                                                             passage says of its runs
+  countersign show divergences/found-PA-8.json       what `diff` has kept
+  countersign show --finding AAEP-F2                 the runs of a finding
 
-It draws and does not judge: exit status 0 when there is a drawing, 3 of an empty file, else 2.";
+A page (html) steps through the run and needs no network.
+
+Exit status: 0 drawn, 2 nothing to draw, 3 an empty file";
 
 /// Draws a recorded stream, a counterexample, a divergence or a kept run as a sequence diagram.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A recorded stream in any format that lint reads, or a transcript (plain, or compressed with gzip), what `check --save` wrote, the JSON of `verify` or `ablate`, a vector, or a run that `diff` or a test has kept; - is
-    /// standard input
+    /// A recording, a kept run, a counterexample or a vector; - is stdin
     #[arg(value_name = "FILE", required_unless_present = "finding")]
     pub file: Option<PathBuf>,
-    /// Draw the runs that show this finding on the source documents, each with what every passage says of it
+    /// Draw the runs of this finding
     #[arg(long, value_name = "ID", conflicts_with_all = ["file", "session", "redact"])]
     pub finding: Option<String>,
     /// Write the drawing to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Which of the runs in the file, from 1; a page opens with it and has the others to pick
+    /// Draw the N-th run of the file
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub run: usize,
-    /// Of a stream, draw this session alone
+    /// Draw only this session of a recording
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Where the messages stand
     #[command(flatten)]
     pub format: StreamFormat,
-    /// Quote nothing of a stream, in whatever format: no token, id, name, prompt, summary or record. Times, kinds of messages
-    /// and the words of the protocol stay, and a number stands in for each name
+    /// Replace names, ids, tokens and texts of a recording by numbers
     #[arg(long)]
     pub redact: bool,
 }

@@ -14,23 +14,21 @@ use serde_json::{Value as Json, json};
 use textwrap::Options;
 
 use crate::answer::{Answer, Format, Status};
-use crate::arguments::{Protocol, Taken};
+use crate::arguments::{Protocol, Taken, VARIANT};
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign spec aaep > aaep.toml                change it with any editor, and then:
-  countersign check aaep --spec aaep.toml          what the changed text breaks
-  countersign compare aaep --b spec:aaep.toml      what it allows and the text does not, and the
-                                                   other way round
+  countersign spec aaep > draft.toml               edit it, then:
+  countersign check aaep --spec draft.toml         What does the change break?
+  countersign check aaep --vs spec:draft.toml      What does it allow or forbid?
   countersign spec mcp-aql --reading check-order=sample
-                                                   the same with something changed already
-  countersign spec pending-action --format json    for programs
+  countersign spec pending-action --format json
 
-The file has the readings that are taken, the rules that are left out, and the numbers and tables
-of the text, each with its clause. What it leaves out stays as the text has it. A number that the
-model does not have stands in a comment with the reason; a file that sets it is refused, and so is
-whatever there is not, with its line and column and status 2.";
+The file holds readings, rules that are left out, numbers and tables, each with
+its clause. What the file omits stays as in the text. A number that the model
+does not have is a comment with the reason. An unknown or fixed entry is an
+error with line and column (exit status 2).";
 
 /// The arguments of `countersign spec`.
 #[derive(Clone, Debug, clap::Args)]
@@ -39,7 +37,7 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     protocol: Protocol,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = VARIANT)]
     taken: Taken,
 }
 
@@ -85,7 +83,7 @@ fn file<T: Modelled>(rules: Rules<T::Guard>, reading: &T::Reading) -> String {
         format!(", such as [\"{}\"] or [\"{}\"]", row.name, row.clauses[0])
     });
     let rules_how = format!(
-        "Rules that are left out, by name or by clause{examples}; `countersign ablate {protocol}` lists all {}.",
+        "Rules that are left out, by name or by clause{examples}; `countersign check {protocol} --each-rule` lists all {}.",
         rows.len()
     );
     let quoted = left_out::<T>(rules)
@@ -96,7 +94,7 @@ fn file<T: Modelled>(rules: Rules<T::Guard>, reading: &T::Reading) -> String {
     let _ = write!(
         text,
         "#   countersign check {protocol} --spec FILE\n\
-         #   countersign compare {protocol} --b spec:FILE\n\n\
+         #   countersign check {protocol} --vs spec:FILE\n\n\
          protocol = \"{protocol}\"\n\n\
          {}left_out = [{}]\n\n[readings]\n",
         comment("# ", &rules_how),

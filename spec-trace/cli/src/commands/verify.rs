@@ -8,9 +8,8 @@ use countersign_model::bounds::{self, Bounds};
 use countersign_model::checker::{self, Kind};
 use countersign_model::specification::Modelled;
 
-use super::ablate::taken;
 use crate::answer::{Answer, FindingsFormat, Status};
-use crate::arguments::{Protocol, preset, specification};
+use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, preset, specification};
 use crate::progress::Progress;
 use crate::recorded::{self, writer::Recorder};
 use crate::table::{self, Align, grouped};
@@ -22,32 +21,35 @@ use miette::miette;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign verify --protocol aaep                    seconds
-  countersign verify --protocol pending-action --format json > verify.json
-  countersign verify --format junit > verify.xml        for a build server
+  countersign verify --protocol aaep                 seconds
   countersign verify --protocol mcp-aql --reading check-order=sample
-  countersign verify --full                             the night
-  countersign verify --bounds large                     hours";
+  countersign verify --format junit > verify.xml     for a build server
+  countersign verify --full                          minutes
+  countersign verify --bounds large                  hours
+
+`countersign` without a command is the same. A variant of the text is searched
+and compared within `small` bounds; --full takes `default` bounds. The reference
+needs a setting for each reading that is named.
+
+Exit status: 0 all properties hold and model and reference agree; 1 a property
+is broken or they differ; 3 the search or the comparison is not complete";
 
 /// The arguments of `countersign verify`.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Only this protocol; all of them where this is absent
+    /// Only this protocol [default: all]
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
-    /// How far the model goes (default: small; with --full: default): small, default, large or three, for aaep also clarify and work, and
-    /// changes to it, such as small,crash=2
-    #[arg(long)]
-    bounds: Option<String>,
-    /// Take an ambiguous passage in another way, on both sides (may be repeated); small is then the default of the bounds. Where no
-    /// host chooses, the executor has no such way, and the command says so
-    #[arg(long = "reading", value_name = "NAME=VALUE", requires = "protocol")]
-    readings: Vec<String>,
-    /// Search within the default bounds instead of the small ones, and compare the executor with the literal model as well, which shows
-    /// it every reply as it was sent; this takes minutes
+    /// Search default bounds, and compare the literal model too: minutes
     #[arg(long)]
     full: bool,
+    #[command(flatten)]
+    extent: Extent,
+    #[command(flatten, next_help_heading = VARIANT)]
+    reread: Reread,
+    #[command(flatten, next_help_heading = VARIANT)]
+    within: Within,
 }
 
 /// Runs the command.
@@ -56,9 +58,15 @@ pub struct Args {
 ///
 /// Bounds that there are not.
 pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
+    if args.protocol.is_none() && !args.reread.is_usual() {
+        return Err(miette!(
+            "--spec and --reading change one text\n  hint: name it with --protocol"
+        ));
+    }
     let protocols = args
         .protocol
         .map_or_else(|| Protocol::value_variants().to_vec(), |one| vec![one]);
+    let started = Instant::now();
     let mut verified = Vec::new();
     for protocol in protocols {
         verified.push(match protocol {
@@ -69,10 +77,10 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     }
     let status = verdicts::status(&verified);
     Ok(match format {
-        FindingsFormat::Text => Answer {
-            text: text(&verified),
-            status,
-        },
+        FindingsFormat::Text => {
+            let counts = counts(&verified, started.elapsed().as_secs_f64());
+            Answer::verdict(status, &counts, &text(&verified), args.extent.all)
+        }
         FindingsFormat::Json => Answer::json(&verdicts::verified_json(&verified), status),
         FindingsFormat::Junit => Answer {
             text: verdicts::junit::render(&verified),
@@ -89,29 +97,29 @@ fn verify<E: Execution>(
     judge: Option<fn(&Progress) -> Walk>,
 ) -> miette::Result<Verified> {
     let protocol = E::Protocol::NAME;
-    let is_usual = args.readings.is_empty();
+    let is_usual = args.reread.is_usual();
     let usual = if args.full && is_usual {
         "default"
     } else {
         "small"
     };
-    let bounds = preset::<E::Protocol>(args.bounds.as_deref().unwrap_or(usual))?;
+    let bounds = preset::<E::Protocol>(args.within.bounds.as_deref().unwrap_or(usual))?;
     let [small, ..] = <E::Protocol as Modelled>::Bounds::PRESETS;
     let bridge = |bounds| {
-        let model = taken(&specification::<E::Protocol>(bounds)?, None, &args.readings)?;
+        let model = args.reread.of(&specification::<E::Protocol>(bounds)?)?;
         let bridge = Bridge::<E>::taking(bounds, model.reading).map_err(miette::Report::msg)?;
         bridge.ok_or_else(|| {
-            let readings = args.readings.join(" --reading ");
+            let options = args.reread.options().collect::<Vec<_>>().join(" ");
             miette!(
-                "the executor has no setting for {readings}: that is not for its host to choose; `countersign check {protocol} \
-                 --reading {readings}` judges the model by it"
+                "the reference has no setting for {options}\n  \
+                 hint: countersign check {protocol} {options} searches the model alone"
             )
         })
     };
     // Before anything is searched: whether the executor can take the text so.
     bridge(bounds)?;
 
-    let model = taken(&specification::<E::Protocol>(bounds)?, None, &args.readings)?;
+    let model = args.reread.of(&specification::<E::Protocol>(bounds)?)?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{protocol}: checking the model"), "states");
     let check = checker::check(&model, |states| progress.at(states as u64));
@@ -169,6 +177,35 @@ fn walk(sides: &impl Sides, scope: Scope, progress: &Progress) -> Walk {
     edges::walk(sides, scope, &|edges| progress.at(edges))
 }
 
+/// How much was searched and compared, and how it came out.
+fn counts(verified: &[Verified], seconds: f64) -> String {
+    let count = |kind, holds| {
+        let all = verified.iter().flat_map(|it| &it.check.properties);
+        let those = all.filter(|it| it.kind == kind && it.holds == holds);
+        those.count()
+    };
+    let (broken, unreached) = (count(Kind::Always, false), count(Kind::Sometimes, false));
+    let differ: usize = verified.iter().map(|it| it.divergences().count()).sum();
+    let agree = match differ {
+        0 => "model and reference agree".to_owned(),
+        1 => "model and reference differ once".to_owned(),
+        differ => format!("model and reference differ {differ} times"),
+    };
+    let hold = match broken {
+        0 => format!("{} properties hold", count(Kind::Always, true)),
+        broken => format!("{broken} properties broken"),
+    };
+    let reached = match unreached {
+        0 => format!("{} situations reached", count(Kind::Sometimes, true)),
+        unreached => format!("{unreached} situations not reached"),
+    };
+    let names: Vec<_> = verified.iter().map(|it| it.protocol).collect();
+    format!(
+        "{hold}, {reached}, {agree} ({}, {seconds:.0} s)",
+        names.join(", ")
+    )
+}
+
 fn text(verified: &[Verified]) -> String {
     let head = [
         "",
@@ -177,7 +214,7 @@ fn text(verified: &[Verified]) -> String {
         "transitions",
         "transitions/s",
         "properties",
-        "edges on the executor",
+        "on the reference",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(verified.iter().map(row));
@@ -190,7 +227,7 @@ fn text(verified: &[Verified]) -> String {
     for one in verified {
         let _ = writeln!(
             text,
-            "{}: {} pairs of model state and executor at small bounds, edges: {}",
+            "{}: {} pairs of model state and reference at small bounds, transitions: {}",
             one.protocol,
             grouped(one.pairs.nodes),
             walk_text(&one.pairs),
@@ -198,7 +235,7 @@ fn text(verified: &[Verified]) -> String {
         if let Some((bounds, walk)) = &one.literal {
             let _ = writeln!(
                 text,
-                "{}: {} states of the literal model ({bounds}), edges: {}",
+                "{}: {} states of the literal model ({bounds}), transitions: {}",
                 one.protocol,
                 grouped(walk.nodes),
                 walk_text(walk)
@@ -207,7 +244,7 @@ fn text(verified: &[Verified]) -> String {
         for (bounds, walk) in &one.aside {
             let _ = writeln!(
                 text,
-                "{}: {} states at {bounds} bounds, edges: {}",
+                "{}: {} states at {bounds} bounds, transitions: {}",
                 one.protocol,
                 grouped(walk.nodes),
                 walk_text(walk)
@@ -220,7 +257,7 @@ fn text(verified: &[Verified]) -> String {
             };
             let _ = writeln!(
                 text,
-                "{}: {} pairs of model state and judge of its recorded stream, edges: {}, {found}",
+                "{}: {} pairs of model state and checker of its recording, transitions: {}, {found}",
                 one.protocol,
                 grouped(judged.nodes),
                 grouped(judged.edges),
@@ -240,7 +277,7 @@ fn text(verified: &[Verified]) -> String {
         if !one.is_whole() && one.status() != Status::Violated {
             let _ = writeln!(
                 text,
-                "\n{}: the walk compared {} edges of {} states, and not the {} of {} that the search found",
+                "\n{}: compared {} transitions of {} states, and not the {} of {} that the search found",
                 one.protocol,
                 grouped(one.edges.edges),
                 grouped(one.edges.nodes),
@@ -278,7 +315,7 @@ fn row(one: &Verified) -> Vec<String> {
         grouped(one.check.unique_states as u64),
         grouped(one.check.transitions as u64),
         table::per_second(one.check.edges as u64, one.check_seconds),
-        format!("{} hold, {} seen", always.len(), sometimes.len()),
+        format!("{} hold, {} reached", always.len(), sometimes.len()),
         walk_text(&one.edges),
     ]
 }

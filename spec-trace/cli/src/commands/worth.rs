@@ -1,7 +1,6 @@
 //! `countersign worth`: what each rule of a text is worth, as a matrix of rules and guarantees.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use countersign_clauses::nearest;
 use countersign_conform::steps::steps_json;
@@ -15,11 +14,11 @@ use countersign_model::specification::{Modelled, Specification};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::ablate::{by_reading, taken, without_rule, without_rule_json, without_rule_text};
+use super::ablate::{by_reading, without_rule, without_rule_json, without_rule_text};
 use super::clauses::hanging;
-use crate::answer::{Answer, PageFormat, Status};
+use crate::answer::{Answer, PageFormat, Status, with_result};
 use crate::argued::{Argued, setting, with_setting};
-use crate::arguments::{Protocol, guards, preset, specification};
+use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, guards, preset, specification};
 use crate::table::grouped;
 use crate::terminal::Terminal;
 use crate::verdicts::property_text;
@@ -28,16 +27,18 @@ use crate::worth::{Asked, Guarantee, Single, Worth, is_guarantee, text};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign worth pending-action                          every rule and every guarantee
-  countersign worth aaep AAEP-6.3.4-1                       what the schema check is worth
-  countersign worth aaep --guarantee AAEP-6.9-2             who guarantees at most once
-  countersign worth mcp-aql --format html > worth.html      the matrix as a page
-  countersign worth mcp-aql --spec changed.toml             by a changed file of `spec`
+  countersign worth pending-action                    every rule and guarantee
+  countersign worth aaep AAEP-6.3.4-1                 one rule, with the runs
+  countersign worth aaep --guarantee AAEP-6.9-2       what carries a guarantee
+  countersign worth mcp-aql --format html > worth.html
+  countersign worth mcp-aql --spec draft.toml         the text with your changes
 
-A number is the length of the shortest run, in steps, that breaks a guarantee where the rule alone
-is left out. A guarantee is what the text is there to prevent, however it is read; what it wants
-besides, as it is read, stands under `else`. Each statement holds within the steps and states that
-it names. `ablate` shows the runs.";
+A number is the length, in steps, of the shortest run that breaks a guarantee
+without the rule. A guarantee is what the text must prevent in every reading;
+what else the text requires is counted under `else`. A rule that breaks nothing
+does so within the steps and states that are printed.
+
+Exit status: 0";
 
 /// The arguments of `countersign worth`.
 #[derive(Clone, Debug, clap::Args)]
@@ -45,24 +46,21 @@ it names. `ablate` shows the runs.";
 pub struct Args {
     /// The protocol
     #[arg(value_enum)]
-    protocol: Protocol,
-    /// Only the rules that carry out this clause, or those of this section, or the rule of this name, with the runs
-    rule: Option<String>,
-    /// Only the guarantees that state this clause, or one of this section, or have these words in their name
+    pub(super) protocol: Protocol,
+    /// Only this clause, section or rule, with the runs
+    pub(super) rule: Option<String>,
+    /// Only guarantees of this clause or section, or with these words
     #[arg(long, value_name = "CLAUSE")]
-    guarantee: Option<String>,
-    /// The longest runs to look at
+    pub(super) guarantee: Option<String>,
+    /// Search runs of at most N steps
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
-    steps: Option<u8>,
-    /// Take the text with the readings and numbers of this file, as `spec` prints one; what that breaks by itself is no rule's
-    #[arg(long, value_name = "FILE")]
-    spec: Option<PathBuf>,
-    /// Take an ambiguous passage in another way (may be repeated); what that breaks by itself is no rule's
-    #[arg(long = "reading", value_name = "NAME=VALUE")]
-    readings: Vec<String>,
-    /// How far the model goes: small, default, large or three, and changes to it
-    #[arg(long, default_value = "small")]
-    bounds: String,
+    pub(super) steps: Option<u8>,
+    #[command(flatten)]
+    pub(super) extent: Extent,
+    #[command(flatten, next_help_heading = VARIANT)]
+    pub(super) reread: Reread,
+    #[command(flatten, next_help_heading = VARIANT)]
+    pub(super) within: Within,
 }
 
 /// Runs the command. It judges no implementation, so an answer always holds.
@@ -79,8 +77,8 @@ pub fn run(args: &Args, format: PageFormat) -> miette::Result<Answer> {
 }
 
 fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer> {
-    let model = specification::<T>(preset::<T>(&args.bounds)?)?;
-    let model = taken(&model, args.spec.as_deref(), &args.readings)?;
+    let model = args.reread.of(&args.within.model::<T>()?)?;
+    let bounds = args.within.name();
     let rules = match &args.rule {
         Some(name) => guards::<T>(name)?,
         None => Vec::new(),
@@ -106,18 +104,28 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
     }
     let status = Status::Holds;
     Ok(match format {
-        PageFormat::Json => Answer::json(&document(&model, &args.bounds, &worth), status),
+        PageFormat::Json => {
+            let document = with_result(document(&model, bounds, &worth), status);
+            Answer::json(&document, status)
+        }
         PageFormat::Html => {
             let alone = (&html! {}, (|id| html! { (id) }) as ShowClause);
             Answer {
-                text: page::<T>(&args.bounds, &worth, alone),
+                text: page::<T>(bounds, &worth, alone),
                 status,
             }
         }
-        PageFormat::Text => Answer {
-            text: in_words(args, &model, &worth),
-            status,
-        },
+        PageFormat::Text => {
+            let counts = format!(
+                "{} rules left out, {} guarantees depend on one or more ({}, {bounds} bounds, {})",
+                worth.singles.len(),
+                worth.guarantees.len(),
+                T::NAME,
+                text::extent(&worth)
+            );
+            let body = in_words(args, &model, &worth);
+            Answer::verdict(status, &counts, &body, args.extent.all)
+        }
     })
 }
 
@@ -137,8 +145,8 @@ fn is_stated<T: Modelled>(asked: &str) -> miette::Result<()> {
 }
 
 /// What stands above the guarantees.
-const GUARANTEES: &str = "The guarantees: what the text is there to prevent, however it is read. Each with the clauses that it states, \
-                          and the rules whose loss alone breaks it, with the shortest run in steps.";
+const GUARANTEES: &str = "Each guarantee, the clauses that it states, and the rules without which it breaks, each with the length of the \
+                          shortest run in steps:";
 
 /// What the rules of a protocol are worth, for a page among others, whatever the protocol is.
 #[derive(Clone, Debug)]
@@ -213,7 +221,7 @@ fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T:
     let mut said = String::new();
     if args.guarantee.is_none() {
         // What is no terminal has as many columns as a page.
-        let columns = Terminal::of_stdout().columns.unwrap_or(100);
+        let columns = Terminal::of_stdout().columns.unwrap_or(80);
         said += &text::matrix(worth, columns);
         said.push('\n');
     }
@@ -236,23 +244,10 @@ fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T:
             }
         }
     } else {
-        let heading = match &args.guarantee {
-            None => GUARANTEES.to_owned(),
-            Some(asked) => format!(
-                "{GUARANTEES} Those of them that state {asked}, be it beside other clauses."
-            ),
-        };
-        said += &hanging("", &heading);
+        said += &hanging("", GUARANTEES);
         said.push('\n');
         said += &text::carriers(worth);
     }
-    let count = worth.singles.len();
-    let extent = text::extent(worth);
-    let _ = writeln!(
-        said,
-        "\n{count} rules left out at {} bounds, each {extent}",
-        args.bounds
-    );
     if args.guarantee.is_none() && args.rule.is_none() {
         said += &without_rule_text::<T>();
     }

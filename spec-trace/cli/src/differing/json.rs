@@ -22,7 +22,8 @@ pub fn document(report: &Report) -> Value {
     let unseen = unseen.map(|(rule, reason)| json!({"rule": rule, "reason": reason}));
     let (shard, shards) = report.part.shard;
     let mut document = json!({
-        "protocol": report.protocol, "implementation": report.name, "supports": report.supports,
+        "protocol": report.protocol, "texts": countersign_clauses::texts_of(report.protocol),
+        "implementation": report.name, "supports": report.supports,
         "seed": report.part.seed, "shard": {"part": shard, "of": shards},
         "runs": report.runs, "calls": report.calls,
         "verdict": report.verdict(),

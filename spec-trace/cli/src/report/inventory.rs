@@ -40,6 +40,7 @@ pub fn page(report: &Report) -> String {
             p.kind { "Countersign" }
             h1 { "From the rules to what holds them" }
             p.faint { (Tally::of(all())) }
+            (texts())
         }
         main.wide-page[report.against.is_some()] {
             (found(report))
@@ -52,6 +53,23 @@ pub fn page(report: &Report) -> String {
         }
     };
     whole("from the rules to what holds them", body)
+}
+
+/// The texts that were read.
+fn texts() -> Markup {
+    html! {
+        details {
+            summary { "Unofficial, made from " (countersign_clauses::texts().len()) " texts" }
+            table {
+                thead { tr { th { "Name" } th { "Title" } th { "Version, date" } th { "SHA-256, first 12 digits" } } }
+                tbody {
+                    @for it in countersign_clauses::texts() {
+                        tr { td { (it.protocol) } td { (it.title) } td { (it.stated()) } td { code { (it.sha256) } } }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// What is wrong with each text, and how to have the rest.

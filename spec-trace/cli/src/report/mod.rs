@@ -81,6 +81,7 @@ impl Report {
         }
         let found: Vec<&Finding> = findings::all().iter().collect();
         let mut document = json!({
+            "texts": countersign_clauses::texts(),
             "totals": Tally::of(all()),
             "documents": totals.collect::<Vec<_>>(),
             "clauses": shown,

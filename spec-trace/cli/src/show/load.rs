@@ -67,7 +67,7 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
     let is_foreign =
         how.pointers.is_some() || ![Envelope::Jsonl, Envelope::Json].contains(&envelope);
     let error = match serde_json::from_slice::<Value>(bytes) {
-        Ok(document) if is_document(&document) && !is_foreign && is_ours(&document) => {
+        Ok(document) if !is_foreign && is_saved(&document) => {
             if selection.redact {
                 return Err(not_drawn(None, CANNOT_REDACT.to_owned()));
             }
@@ -96,11 +96,18 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
 
 const CANNOT_REDACT: &str = "only a recorded stream of AAEP can be redacted, and this is none";
 
-/// Whether it is one JSON document, and not a stream of one record.
-fn is_document(value: &Value) -> bool {
-    value
+/// Whether these bytes are a document that a command of ours writes, and no recording.
+pub fn is_of_ours(bytes: &[u8]) -> bool {
+    Protocol::of_transcript(bytes).is_none()
+        && serde_json::from_slice::<Value>(bytes).is_ok_and(|it| is_saved(&it))
+}
+
+/// Whether it is one JSON document that some command of ours writes, and not a stream of one record.
+fn is_saved(value: &Value) -> bool {
+    let is_document = value
         .as_object()
-        .is_some_and(|object| !object.contains_key("type") && !object.contains_key("message"))
+        .is_some_and(|object| !object.contains_key("type") && !object.contains_key("message"));
+    is_document && is_ours(value)
 }
 
 /// Whether it is of a kind that some command of ours writes.

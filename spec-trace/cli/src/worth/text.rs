@@ -47,7 +47,7 @@ pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
     for (number, guarantee) in numbered {
         text += &hanging(&format!("{number:>4}  "), &guarantee.in_words());
     }
-    text += "else  what the text wants besides, as it is read\n";
+    text += "else  what else the text requires\n";
     text
 }
 
@@ -82,7 +82,7 @@ pub fn carriers<G: Guards>(worth: &Worth<G>) -> String {
         let said = if guarantee.is_broken {
             BROKEN.to_owned()
         } else if named.is_empty() {
-            "the loss of no rule alone".to_owned()
+            "no rule alone".to_owned()
         } else {
             named.join(", ")
         };
@@ -92,7 +92,7 @@ pub fn carriers<G: Guards>(worth: &Worth<G>) -> String {
 }
 
 /// What is said of a guarantee that no rule carries as the text is read.
-pub const BROKEN: &str = "broken as the text is taken, with every rule in force";
+pub const BROKEN: &str = "broken in this variant, with every rule in force";
 
 /// How far each rule was searched: within so many steps, so many states. Of a rule without which there are no runs so long all were
 /// looked at.

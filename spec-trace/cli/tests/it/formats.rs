@@ -17,18 +17,29 @@ fn printed(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The commands, as the help lists them.
+/// Those that the help does not list.
+const HIDDEN: [&str; 9] = [
+    "verify",
+    "ablate",
+    "worth",
+    "readings",
+    "compare",
+    "smoke",
+    "replay",
+    "schema",
+    "completions",
+];
+
+/// The commands, as the help lists them, and the others.
 fn commands() -> Vec<String> {
     let help = printed(&["--help"]);
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let lines = lines.take_while(|line| !line.is_empty());
+    let lines = help.lines().skip_while(|line| *line != "Text:").skip(1);
+    let lines = lines.take_while(|line| *line != "Options:");
     let own = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    let names: Vec<_> = own
-        .filter(|it| !it.is_empty() && *it != "help")
-        .map(str::to_owned)
-        .collect();
-    assert!(names.len() > 19, "{names:?}");
-    names
+    let own: Vec<_> = own.collect();
+    assert_eq!(own.len(), 11, "{own:?}");
+    let all = own.into_iter().chain(HIDDEN);
+    all.map(str::to_owned).collect()
 }
 
 /// Every format of any command.

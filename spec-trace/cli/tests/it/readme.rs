@@ -259,6 +259,30 @@ fn every_option_behind_the_command_exists() {
 }
 
 #[test]
+fn the_readme_and_the_version_list_the_texts_that_were_read() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
+    let version = printed(&mut countersign("--version"));
+    let mut before = "";
+    let rows = countersign_clauses::texts().iter().map(|text| {
+        let name = if text.protocol == before {
+            String::new()
+        } else {
+            format!("`{}` ", text.protocol)
+        };
+        before = &text.protocol;
+        let (title, stated, hash) = (&text.title, text.stated(), &text.sha256);
+        assert!(
+            version.contains(&format!("  {hash}  {title}")),
+            "{title}: {version}"
+        );
+        format!("| {name}| {title} | {stated} | `{hash}` |\n")
+    });
+    let rows: String = rows.collect();
+    assert!(readme.contains(&rows), "the README has not\n{rows}");
+    assert_eq!(printed(&mut countersign("-V")).lines().count(), 1);
+}
+
+#[test]
 fn the_readme_stays_short() {
     let readme = fs::read_to_string(root().join("README.md")).expect("the README");
     let lines = readme.lines().count();

@@ -290,6 +290,7 @@ fn a_verified_protocol_has_the_shape_that_others_rely_on() {
     let none: [Value; 0] = [];
     let expected = json!({ "protocols": [{
         "protocol": "aaep",
+        "texts": countersign_clauses::texts_of("aaep"),
         "bounds": "small",
         "holds": true,
         "unique_states": 3,
@@ -300,7 +301,7 @@ fn a_verified_protocol_has_the_shape_that_others_rely_on() {
         "aside": [{ "bounds": "clarify", "states": 3, "edges": 5 }],
         "judged": { "pairs": 4, "edges": 6 },
         "divergences": none,
-    }] });
+    }], "result": "PASS" });
     assert_eq!(verdicts::verified_json(&[verified]), expected);
 }
 

@@ -19,7 +19,7 @@ pub(super) type Each = (Departure, Compared);
 
 /// Of a setting that leaves out clauses: what goes with them, as a rule may carry out several.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub struct Shared {
     /// The clauses that were named.
     named: Vec<&'static str>,
     /// What the rules of these carry out besides.
@@ -32,7 +32,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// What goes with what this setting leaves out; a rule that was named itself is meant with all that it carries out.
-    pub(super) fn of<T: Modelled>(setting: &Setting, model: &Specification<T>) -> Self {
+    pub fn of<T: Modelled>(setting: &Setting, model: &Specification<T>) -> Self {
         let words = setting.without();
         let is_named = |clause: &str| {
             words.iter().any(|word| {
@@ -64,8 +64,8 @@ impl Shared {
         all
     }
 
-    /// As a line below the setting; nothing where nothing goes with it.
-    pub(super) fn text(&self) -> String {
+    /// As a line that stands in so far; nothing where nothing goes with it.
+    pub fn text(&self, indent: &str) -> String {
         if self.others.is_empty() {
             return String::new();
         }
@@ -74,15 +74,17 @@ impl Shared {
             all => all.join(", "),
         };
         let mut others: Vec<_> = self.others.iter().copied().collect();
-        others.sort_by_key(|it| it.len());
+        others.sort_by_key(|it| countersign_clauses::place(it));
         let (others, named, alone) = (list(&others), list(&self.named), list(&self.alone));
         let carries = match self.alone.as_slice() {
-            [] => format!("no rule of the model carries {named} alone"),
+            [] => format!("no rule is of {named} alone"),
             [_] => format!("the rule of {named} alone is {alone}"),
             _ => format!("the rules of {named} alone are {alone}"),
         };
-        let said = format!("this also leaves out something of {others}: {carries}");
-        hanging("     ", &said)
+        hanging(
+            indent,
+            &format!("also leaves out part of {others}: {carries}"),
+        )
     }
 
     /// The clauses, the rules by which they go, and those that carry out nothing else.

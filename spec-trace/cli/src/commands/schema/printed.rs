@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_clauses::Level;
 use countersign_clauses::passages::Compared;
+use countersign_clauses::{Level, Text};
 use countersign_findings::{Case, Kind, Refuted, Severity, ShownBy, Slip};
 use countersign_model::judge;
 use schemars::JsonSchema;
@@ -122,6 +122,15 @@ pub(super) fn worth() -> String {
 }
 
 /// A step of a run of the model.
+/// How a command ended.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "UPPERCASE")]
+enum Outcome {
+    Pass,
+    Fail,
+    Inconclusive,
+}
+
 #[derive(JsonSchema)]
 struct Step {
     /// Its number, from 1.
@@ -221,6 +230,8 @@ struct Ablate {
     setting: Setting,
     ablations: Vec<Ablation>,
     without_rule: Vec<WithoutRule>,
+    /// The verdict.
+    result: Outcome,
 }
 
 /// A rule left out.
@@ -249,6 +260,8 @@ struct BreaksWithout {
 #[derive(JsonSchema)]
 struct Check {
     protocol: Protocol,
+    /// The texts that were read.
+    texts: Vec<Text>,
     bounds: String,
     #[serde(flatten)]
     setting: Setting,
@@ -261,6 +274,8 @@ struct Check {
     depth: u64,
     seconds: f64,
     properties: Vec<Property>,
+    /// The verdict.
+    result: Outcome,
 }
 
 #[derive(JsonSchema)]
@@ -311,6 +326,8 @@ struct Compare {
     /// So many are in the suite.
     vectors: u64,
     changed: Vec<ChangedVerdict>,
+    /// The verdict.
+    result: Outcome,
 }
 
 #[derive(JsonSchema)]
@@ -557,6 +574,8 @@ enum Readings {
         /// The longest runs that were looked at.
         steps: u64,
         readings: Vec<Reading>,
+        /// The verdict.
+        result: Outcome,
     },
     Beside {
         protocol: Protocol,
@@ -565,6 +584,8 @@ enum Readings {
         question: String,
         choices: Vec<String>,
         modelled: bool,
+        /// The verdict.
+        result: Outcome,
     },
 }
 
@@ -680,11 +701,15 @@ struct Suite {
 #[derive(JsonSchema)]
 struct Verify {
     protocols: Vec<Verified>,
+    /// The verdict.
+    result: Outcome,
 }
 
 #[derive(JsonSchema)]
 struct Verified {
     protocol: Protocol,
+    /// The texts that were read.
+    texts: Vec<Text>,
     bounds: String,
     holds: bool,
     unique_states: u64,
@@ -736,6 +761,8 @@ struct Worth {
     /// The rules left out.
     rules: Vec<Single>,
     without_rule: Vec<WithoutRule>,
+    /// The verdict.
+    result: Outcome,
 }
 
 /// A guarantee that breaks.
