@@ -249,6 +249,7 @@ fn what_does_not_fit_a_transcript_is_said() {
     let transcript = "pending-action/valid/PA-8_denied-then-allowed.jsonl";
     for (arguments, word) in [
         (&["--replies", "all"][..], "--replies is for streams"),
+        (&["--assume", "unknown-senders"], "--assume is for streams"),
         (
             &["--replies-from", transcript],
             "--replies-from is for streams",

@@ -290,7 +290,7 @@ fn a_response_between_the_deadlines_is_not_judged() {
         } else {
             &[]
         };
-        assert_eq!(places(&report.warnings), accused, "{decided}");
+        assert_eq!(places(&report.violations), accused, "{decided}");
     }
 }
 
