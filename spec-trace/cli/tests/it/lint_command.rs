@@ -1165,7 +1165,7 @@ fn what_is_assumed_is_said_and_what_is_not_is_possible() {
     );
     lint(&[text(&file), "--assume", "partial-replies"])
         .assert()
-        .code(0);
+        .code(3);
     // All that were sent: the old spelling is another for it.
     for all in [["--assume", "all-replies"], ["--replies", "all"]] {
         let mut command = lint(&[text(&file), "--assume", "partial-replies"]);
