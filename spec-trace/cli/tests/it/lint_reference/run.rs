@@ -287,7 +287,7 @@ pub struct Run {
     /// What the last call put out.
     last: Vec<Output>,
     /// Whether a subscription was closed, which no event says.
-    closes: bool,
+    pub closes: bool,
 }
 
 impl Run {
