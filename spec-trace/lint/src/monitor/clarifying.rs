@@ -90,10 +90,18 @@ struct Suspicion {
     received: Option<Timestamp>,
     /// Whether it went on right behind a reply that had to be ignored.
     right_behind: bool,
-    /// Whether it has done anything since with what it was told.
-    went_on: bool,
-    /// Whether it waits again, and has asked nothing since.
-    waits_again: bool,
+    since: Since,
+}
+
+/// What the producer has done since it is suspected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Since {
+    /// Nothing that tells.
+    Nothing,
+    /// It works with what it was told.
+    Works,
+    /// It waits again, and has asked nothing else.
+    Waits,
 }
 
 /// What may have become of a clarification.
@@ -197,12 +205,10 @@ impl Clarifications {
                     sent,
                     received,
                     right_behind,
-                    went_on,
-                    waits_again,
+                    since,
                 } = suspicion;
                 memory.value(&(is_told && *right_behind));
-                memory.value(&(is_told && *went_on));
-                memory.value(&(is_told && *waits_again));
+                memory.value(&Some(since).filter(|_| is_told));
                 memory.line(finding.line);
                 memory.value(&(finding.clause, open, sent, received));
             });
@@ -302,6 +308,10 @@ impl Clarifications {
     /// valid.
     pub fn reply(&mut self, reply: &Reply, notes: &mut Notes) -> Option<Check> {
         let token = reply.token;
+        // What comes next may come of this one.
+        for asked in &mut self.asked {
+            asked.is_fresh = false;
+        }
         let asked = self
             .asked
             .iter_mut()
@@ -468,8 +478,7 @@ impl Asked {
             sent: event.sent,
             received: event.received,
             right_behind,
-            went_on: false,
-            waits_again: false,
+            since: Since::Nothing,
         });
     }
 
@@ -481,19 +490,21 @@ impl Asked {
         };
         match &event.kind {
             EventKind::StateChanged { to, .. } => {
-                suspicion.waits_again = *to == Some(AgentState::AwaitingInput.name());
+                if *to == Some(AgentState::AwaitingInput.name()) {
+                    suspicion.since = Since::Waits;
+                } else if suspicion.since == Since::Waits {
+                    suspicion.since = Since::Nothing;
+                }
             }
             // It asks again: the reply was none.
             EventKind::Clarifying(again) if again.question == *question => {
                 suspicion.right_behind = false;
             }
-            EventKind::Asked(_) | EventKind::Clarifying(_) => {
-                suspicion.went_on = true;
-                suspicion.waits_again = false;
-            }
-            EventKind::Invoked { .. } | EventKind::Output(_) | EventKind::Handoff => {
-                suspicion.went_on = true;
-            }
+            EventKind::Asked(_)
+            | EventKind::Clarifying(_)
+            | EventKind::Invoked { .. }
+            | EventKind::Output(_)
+            | EventKind::Handoff => suspicion.since = Since::Works,
             EventKind::Started
             | EventKind::Progress { .. }
             | EventKind::Completed { .. }
@@ -554,7 +565,7 @@ impl Asked {
         let Some(suspicion) = self.suspicion.take() else {
             return;
         };
-        let goes_on = suspicion.right_behind && suspicion.went_on && !suspicion.waits_again;
+        let goes_on = suspicion.right_behind && suspicion.since == Since::Works;
         let Suspicion { finding, open, .. } = suspicion;
         let line = finding.line;
         if !open {

@@ -125,6 +125,8 @@ impl OpenSession {
             .event(event, &mut shared.outputs, &mut shared.notes);
         self.states.event(event, begins, &mut shared.notes);
         let found = shared.recorded.len();
+        // Before the event is taken for what came of one of them.
+        let is_alone = self.recorded.confirmations.may_none_be_open();
         let mut asked = Confirmation::asked(event).map(Box::new);
         if let Some(asked) = &mut asked {
             asked.called = shared.first_call(event);
@@ -135,7 +137,6 @@ impl OpenSession {
         let confirmation = self
             .recorded
             .event(event, asked, room, &mut shared.recorded);
-        let is_alone = self.recorded.confirmations.may_none_be_open();
         let clarification = self
             .clarifications
             .event(event, is_alone, &mut shared.recorded);

@@ -107,13 +107,21 @@ fn where_replies_may_be_missing_what_rests_on_them_is_possible() {
 
 /// A clarification with two choices, and a reply that is none of them, which the transport answered like this.
 fn unlisted(answered: Value) -> Stream {
+    behind(Stream::new().state("idle", "awaiting_input"), answered)
+}
+
+/// The same, which the transport took, behind these lines.
+fn taken_behind(stream: Stream) -> Stream {
+    behind(stream, json!({"http_status": 202}))
+}
+
+fn behind(stream: Stream, answered: Value) -> Stream {
     let question = json!({
         "urgency": "critical", "question": "At what age?", "reply_token": "rpl_c1", "timeout_seconds": 60,
         "accepted_response_kinds": ["multiple_choice"],
         "choices": [{"value": "65", "label": "At 65"}, {"value": "67", "label": "At 67"}],
     });
-    Stream::new()
-        .state("idle", "awaiting_input")
+    stream
         .event("awaiting.clarification", question)
         .clarified("rpl_c1", json!("70"), answered)
 }
@@ -175,7 +183,18 @@ fn who_does_not_go_on_with_an_answer_is_not_accused_of_taking_it() {
         assert_eq!(places(&report.violations), [], "{why}");
         assert_eq!(places(&report.possible), [], "{why}");
     }
-    // A change of state may be about a confirmation that is open as well.
+    // A change of state may be about another question, which is open or was answered last.
+    let second = json!({
+        "urgency": "critical", "question": "In which city?", "reply_token": "rpl_c2", "timeout_seconds": 60,
+        "accepted_response_kinds": ["freetext"],
+    });
+    let open = || Stream::new().state("idle", "awaiting_input");
+    let both = |stream: Stream| stream.event("awaiting.clarification", second.clone());
+    let answered = taken_behind(both(open())).clarified("rpl_c2", json!("Oslo"), json!({}));
+    assert_eq!(places(&goes_on(answered).ends().violations), []);
+    let allowed = json!({"risk_level": "low", "irreversible": false});
+    let confirmed = taken_behind(open().asked("call_1", allowed)).answered("call_1", "reject");
+    assert_eq!(places(&goes_on(confirmed).ends().violations), []);
     let beside = taken().asked("call_1", json!({}));
     let beside = beside.clarified("rpl_c1", json!("70"), json!({}));
     assert_eq!(places(&goes_on(beside).ends().violations), []);
