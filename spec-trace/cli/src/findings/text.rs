@@ -290,14 +290,28 @@ fn notices(report: &LintReport, terminal: Terminal) -> String {
             ),
         );
     }
-    for NotJudged { clause, reason, .. } in &report.not_judged {
+    for (reason, clauses) in by_reason(&report.not_judged) {
         line(
             &mut text,
             terminal,
-            format_args!("not judged {}: {reason}", cited(clause)),
+            format_args!("not judged {}: {reason}", cited_all(&clauses)),
         );
     }
     text
+}
+
+/// The clauses that are not judged for the same reason, those first that leave the verdict open.
+fn by_reason(not_judged: &[NotJudged]) -> Vec<(&str, Vec<&'static str>)> {
+    let (owed, others): (Vec<_>, Vec<_>) = not_judged.iter().partition(|it| it.owed);
+    let mut groups: Vec<(&str, Vec<&'static str>)> = Vec::new();
+    for NotJudged { clause, reason, .. } in owed.into_iter().chain(others) {
+        match groups.iter_mut().find(|(of, _)| of == reason) {
+            Some((_, clauses)) if !clauses.contains(clause) => clauses.push(clause),
+            Some(_) => {}
+            None => groups.push((reason, vec![clause])),
+        }
+    }
+    groups
 }
 
 /// The verdict and the counts, as in `violating: 10 records, 1 session, 1 violation, 0 warnings`.

@@ -396,7 +396,7 @@ fn text_before_the_first_object_is_a_finding_while_it_is_followed() {
         "\u{feff}starting up\n\nlistening on 8080\n",
     ] {
         let input = text.to_owned() + &stream;
-        let once = lint(&["-"])
+        let once = lint(&["-", "--all"])
             .write_stdin(input.clone())
             .output()
             .expect("it runs");

@@ -210,7 +210,7 @@ fn the_command_tells_the_protocol_by_the_content_and_names_file_line_and_clause(
     let (status, text) = command(&[wrong]);
     assert_eq!(status, Some(1), "{text}");
     assert!(
-        text.contains(&format!("{wrong}:10")) && text.contains("violation PA-8"),
+        text.contains(&format!("{wrong}:10")) && text.contains("PA-8 (inferred) violated"),
         "{text}"
     );
     assert_eq!(command(&[right]).0, Some(0));
