@@ -377,6 +377,11 @@ impl Confirmation {
         let Some((decided, arrived)) = self.decided.filter(|_| line < reply) else {
             return false;
         };
+        // AAEP-6.4-1, AAEP-6.4.2-3: a reply that came in time only if more was granted did not come before the default.
+        let is_late = self.deadline.is_some_and(|it| decided >= it);
+        if is_late && self.acceptable_from.is_some_and(|from| from <= line) {
+            return false;
+        }
         match (arrived, received, sent) {
             _ if self.in_order => true,
             (Some(arrived), Some(received), _) => received.plus_seconds(self.slack) < arrived,
