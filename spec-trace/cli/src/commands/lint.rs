@@ -53,6 +53,10 @@ a clause of --only of which nothing shows; 0 everything conforms.";
 const FOLLOWED: [&str; 3] = ["replies_from", "baseline", "write_baseline"];
 
 /// Check recordings of a system against a protocol
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
