@@ -123,7 +123,7 @@ fn behind(stream: Stream, answered: Value) -> Stream {
     });
     stream
         .event("awaiting.clarification", question)
-        .clarified("rpl_c1", json!("70"), answered)
+        .clarified("rpl_c1", "70", answered)
 }
 
 /// AAEP-6.5.5-4: whoever waits on, asks again, turned the reply away or does other work has not taken it for an answer.
@@ -154,7 +154,7 @@ fn who_does_not_go_on_with_an_answer_is_not_accused_of_taking_it() {
                 .state("awaiting_input", "thinking")
                 .state("thinking", "awaiting_input")
                 .event("awaiting.clarification", again.clone())
-                .clarified("rpl_c2", json!("67"), json!({}))
+                .clarified("rpl_c2", "67", json!({}))
                 .state("awaiting_input", "thinking")
                 .event("output.streaming", output.clone()),
             "asks again",
@@ -170,7 +170,7 @@ fn who_does_not_go_on_with_an_answer_is_not_accused_of_taking_it() {
             "does other work",
         ),
         (
-            goes_on(taken().clarified("rpl_c1", json!("67"), json!({}))),
+            goes_on(taken().clarified("rpl_c1", "67", json!({}))),
             "has another reply",
         ),
         (
@@ -190,13 +190,13 @@ fn who_does_not_go_on_with_an_answer_is_not_accused_of_taking_it() {
     });
     let open = || Stream::new().state("idle", "awaiting_input");
     let both = |stream: Stream| stream.event("awaiting.clarification", second.clone());
-    let answered = taken_behind(both(open())).clarified("rpl_c2", json!("Oslo"), json!({}));
+    let answered = taken_behind(both(open())).clarified("rpl_c2", "Oslo", json!({}));
     assert_eq!(places(&goes_on(answered).ends().violations), []);
     let allowed = json!({"risk_level": "low", "irreversible": false});
     let confirmed = taken_behind(open().asked("call_1", allowed)).answered("call_1", "reject");
     assert_eq!(places(&goes_on(confirmed).ends().violations), []);
     let beside = taken().asked("call_1", json!({}));
-    let beside = beside.clarified("rpl_c1", json!("70"), json!({}));
+    let beside = beside.clarified("rpl_c1", "70", json!({}));
     assert_eq!(places(&goes_on(beside).ends().violations), []);
 }
 

@@ -101,7 +101,7 @@ impl Stream {
     }
 
     /// A reply to the clarification with that token.
-    pub fn clarified(self, token: &str, response: Value, wrapper: Value) -> Self {
+    pub fn clarified(self, token: &str, response: &str, wrapper: Value) -> Self {
         let changes = json!({
             "type": "clarification.reply", "reply_token": token, "response": response, "decision": null,
         });
