@@ -12,6 +12,12 @@ use countersign_clauses as clause;
 /// other.
 pub(crate) const ASKED_BEHIND: &str = "; the question came after it, on line ";
 
+/// What stands in the message of a call that nothing explains before what could have come instead.
+pub(crate) const FITS_UP_TO: &str = "; up to line ";
+
+/// The same, right before that.
+pub(crate) const INSTEAD: &str = "what it could have gone on with is ";
+
 /// How a call was tied to a confirmation. AAEP-EV-15 wants it said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum TiedBy {
@@ -62,6 +68,12 @@ pub struct Finding {
     /// Other clauses that the same fault breaks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<&'static str>,
+    /// What it rests on besides what was seen, where that decides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumes: Vec<String>,
+    /// What would excuse it, where that does not show: then it is no violation yet, but possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unless: Option<String>,
     /// How the call was tied to the confirmations that were weighed for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tied_by: Option<TiedBy>,
@@ -114,6 +126,8 @@ impl Finding {
             session: session.map(str::to_owned),
             message,
             also: rule.also.to_vec(),
+            assumes: Vec::new(),
+            unless: None,
             tied_by: None,
             fingerprint: String::new(),
             consequences: Vec::new(),
@@ -128,6 +142,9 @@ impl Finding {
     /// Tells the place in the file in place of the number of the message.
     pub(crate) fn tell_place(&mut self, places: &Places, replies: &str) {
         self.message = places.tell(&self.message, replies);
+        for told in self.assumes.iter_mut().chain(&mut self.unless) {
+            *told = places.tell(told, replies);
+        }
         if let Some((line, is_second)) = places.place(self.line) {
             self.message_number = Some(self.line).filter(|it| places.is_on_shared_line(*it));
             self.line = line;
@@ -152,6 +169,19 @@ impl Finding {
     pub(crate) fn may_rest_on_order(&self) -> bool {
         let is_told = self.clause == "AAEP-6.3.4-9";
         self.rests_on_absence || is_told || self.clause.starts_with("AAEP-A.")
+    }
+
+    /// What happened, and what was needed instead where the message says so.
+    pub fn parts(&self) -> (String, Option<&str>) {
+        let Some((what, needed)) = self.message.split_once(INSTEAD) else {
+            return (self.message.clone(), None);
+        };
+        let what = what.rsplit_once(FITS_UP_TO).map_or(what, |(what, _)| what);
+        let what = what.trim_end_matches("; ");
+        match needed.split_once("; ") {
+            Some((needed, more)) => (format!("{what}; {more}"), Some(needed)),
+            None => (what.to_owned(), Some(needed)),
+        }
     }
 
     /// What to say behind its line: the number of its message, where it has one.
@@ -199,6 +229,13 @@ impl Finding {
             since: line.into(),
             ..self
         }
+    }
+
+    /// The same, and it rests on this.
+    #[must_use]
+    pub fn assuming(mut self, assumed: impl IntoIterator<Item = String>) -> Self {
+        self.assumes.extend(assumed);
+        self
     }
 
     /// The same, with how the call was tied.

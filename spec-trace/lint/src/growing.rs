@@ -118,6 +118,7 @@ impl Growing {
             .collect();
         let LintReport {
             mut violations,
+            possible,
             mut warnings,
             mut not_judged,
             ..
@@ -128,6 +129,7 @@ impl Growing {
         not_judged.retain(|it| it.owed);
         Undecided {
             violations,
+            possible,
             warnings,
             not_judged,
         }
@@ -240,6 +242,8 @@ impl Growing {
 pub struct Undecided {
     /// Violations that hold if the stream ends here, by line.
     pub violations: Vec<Finding>,
+    /// What would be violations, unless something excuses them that does not show, by line.
+    pub possible: Vec<Finding>,
     /// Warnings of which that is so, by line.
     pub warnings: Vec<Finding>,
     /// What the verdict would be left open for.

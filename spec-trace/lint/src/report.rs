@@ -25,6 +25,15 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The result as all commands tell it.
+    pub const fn result(self) -> &'static str {
+        match self {
+            Self::Conforming => "PASS",
+            Self::Violating => "FAIL",
+            Self::Inconclusive => "INCONCLUSIVE",
+        }
+    }
+
     /// The word that reports use.
     pub const fn word(self) -> &'static str {
         match self {
@@ -128,6 +137,8 @@ pub struct LintReport {
     pub verdict: Verdict,
     /// What makes it violating, by line.
     pub violations: Vec<Finding>,
+    /// What would, unless something excuses it that does not show, by line.
+    pub possible: Vec<Finding>,
     /// What does not, by line.
     pub warnings: Vec<Finding>,
     /// Violations that the baseline knows: they do not count.
@@ -148,7 +159,8 @@ pub struct LintReport {
 impl LintReport {
     /// Draws the verdict again, after something was taken out or put in.
     pub fn settle(&mut self) {
-        let open = self.damage.is_some() || self.not_judged.iter().any(|it| it.owed);
+        let owed = self.not_judged.iter().any(|it| it.owed);
+        let open = self.damage.is_some() || owed || !self.possible.is_empty();
         self.verdict = match (self.violations.is_empty(), open) {
             (false, _) => Verdict::Violating,
             (true, true) => Verdict::Inconclusive,
@@ -158,8 +170,7 @@ impl LintReport {
 
     /// Tells the places of a file in place of the numbers of its messages; `replies` is the name of a file joined to it.
     pub(crate) fn tell_places(&mut self, places: &Places, replies: &str) {
-        let findings = self.violations.iter_mut().chain(&mut self.warnings);
-        for finding in findings.chain(&mut self.known) {
+        for finding in self.all_mut() {
             finding.tell_place(places, replies);
         }
         for not_judged in &mut self.not_judged {
@@ -179,7 +190,8 @@ impl LintReport {
     pub(crate) fn leave_order_open(&mut self, first: u64) {
         let is_open = |it: &mut Finding| it.line >= first && it.may_rest_on_order();
         let violations = self.violations.extract_if(.., is_open);
-        let open: Vec<_> = violations
+        let possible = violations.chain(self.possible.extract_if(.., is_open));
+        let open: Vec<_> = possible
             .chain(self.warnings.extract_if(.., is_open))
             .collect();
         let open = open.into_iter().map(|it| {
@@ -196,16 +208,21 @@ impl LintReport {
 
     /// Gives each finding its fingerprint.
     pub fn fingerprint(&mut self) {
-        for finding in self.violations.iter_mut().chain(&mut self.warnings) {
+        for finding in self.all_mut() {
             finding.give_fingerprint();
         }
+    }
+
+    /// Every finding, those of the baseline among them.
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
+        let found = self.violations.iter_mut().chain(&mut self.possible);
+        found.chain(&mut self.warnings).chain(&mut self.known)
     }
 
     /// Takes out whatever may quote the stream: no message, session or line is left, nor a hash by which one that is guessed
     /// could be told, and what a clause says stands in for what was seen.
     pub fn redact(&mut self) {
-        let findings = self.violations.iter_mut().chain(&mut self.warnings);
-        findings.chain(&mut self.known).for_each(Finding::redact);
+        self.all_mut().for_each(Finding::redact);
         for not_judged in &mut self.not_judged {
             not_judged.reason = format!("withheld; it asks that {}", gist(not_judged.clause));
         }
@@ -220,7 +237,9 @@ impl LintReport {
     ///
     /// Never: everything in a report has a JSON form.
     pub fn to_json(&self) -> Value {
-        serde_json::to_value(self).expect("a report is plain data")
+        let mut document = serde_json::to_value(self).expect("a report is plain data");
+        document["result"] = json!(self.verdict.result());
+        document
     }
 }
 
@@ -286,11 +305,27 @@ impl Outcome {
         self.vanished.iter_mut().for_each(Known::redact);
     }
 
+    /// The verdict on all of them: one that violates outweighs what is open.
+    pub fn verdict(&self) -> Verdict {
+        let is = |verdict| self.reports.iter().any(|it| it.verdict == verdict);
+        if is(Verdict::Violating) {
+            Verdict::Violating
+        } else if is(Verdict::Inconclusive)
+            || !self.unreadable.is_empty()
+            || self.reports.is_empty()
+        {
+            Verdict::Inconclusive
+        } else {
+            Verdict::Conforming
+        }
+    }
+
     /// The report of the one stream, with what vanished; or for several an object around theirs.
     pub fn to_json(&self) -> Value {
         let mut document = match self.reports.as_slice() {
             [report] if self.single => report.to_json(),
             reports => json!({
+                "result": self.verdict().result(),
                 "files": reports.iter().map(LintReport::to_json).collect::<Vec<_>>(),
                 "unreadable": self.unreadable,
             }),

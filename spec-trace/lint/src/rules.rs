@@ -223,20 +223,19 @@ pub const CLARIFICATION_DROPPED: Rule = violation("AAEP-6.1-7", &["AAEP-6.1-9"])
 /// The producer says that a clarification is answered which nobody has answered.
 pub const CLARIFIED_BY_NOBODY: Rule = warned_absence("AAEP-6.1-8", &[]);
 /// The producer goes on after a reply to a clarification that failed a check, and no other.
-pub const CLARIFIED_BY_INVALID: Rule =
-    warned_absence("AAEP-6.5.5-1", &["AAEP-6.5.5-4", "AAEP-6.1-8"]);
+pub const CLARIFIED_BY_INVALID: Rule = absence("AAEP-6.5.5-1", &["AAEP-6.5.5-4", "AAEP-6.1-8"]);
 /// The same, for a response of a kind that was not accepted.
-pub const CLARIFIED_BY_OTHER_TYPE: Rule = warned_absence(
+pub const CLARIFIED_BY_OTHER_TYPE: Rule = absence(
     "AAEP-6.5.5-2",
     &["AAEP-6.5.2-1", "AAEP-6.5.5-4", "AAEP-6.1-8"],
 );
 /// The same, for a response that is none of the choices.
-pub const CLARIFIED_BY_NO_CHOICE: Rule = warned_absence(
+pub const CLARIFIED_BY_NO_CHOICE: Rule = absence(
     "AAEP-6.5.5-3",
     &["AAEP-6.5.2-1", "AAEP-6.5.5-4", "AAEP-6.1-8"],
 );
 /// The same, for a confirmation reply.
-pub const CLARIFIED_BY_CONFIRMATION: Rule = warned_absence(
+pub const CLARIFIED_BY_CONFIRMATION: Rule = absence(
     "AAEP-6.5.1-1",
     &["AAEP-6.5.5-1", "AAEP-6.5.5-4", "AAEP-6.1-8"],
 );

@@ -61,6 +61,7 @@ impl Selection {
     pub fn apply(&self, from: Option<u64>, report: &mut LintReport) {
         let asked = |finding: &Finding| self.asks_for(from, finding);
         report.violations.retain(asked);
+        report.possible.retain(asked);
         report.warnings.retain(asked);
         report
             .unlisted

@@ -46,6 +46,27 @@ pub struct Settings {
     /// Whether the lines are known beforehand to stand in the order of receipt, replies too, before the producer had them; else
     /// the head of a recording tells. Then no reply explains what stands before it. It says nothing where there are two clocks.
     pub in_order: bool,
+    /// Whether the sender of a reply may be one that does not count, where its record does not say: not authenticated, or without an open
+    /// subscription. Else each reply was sent by whom it names.
+    pub unknown_senders: bool,
+    /// Whether replies may be missing from a stream that holds some. Else it holds all of them.
+    pub partial_replies: bool,
+    /// Whether a clarification may have been withdrawn, or its last subscription closed, where no event says so. Else a change of state
+    /// right behind a reply goes on with that reply.
+    pub unsaid_withdrawals: bool,
+}
+
+impl Settings {
+    /// Nothing is assumed that the record does not say: what may have been otherwise is possible, and nobody is accused of it.
+    pub const CAUTIOUS: Self = Self {
+        strict: false,
+        replies_recorded: false,
+        two_clocks: false,
+        in_order: false,
+        unknown_senders: true,
+        partial_replies: false,
+        unsaid_withdrawals: true,
+    };
 }
 
 /// The judge of one stream.
@@ -64,6 +85,8 @@ pub struct Linter {
     questions: u64,
     clarifications: u64,
     replies_seen: bool,
+    /// Whether a reply has come where others may be missing.
+    some_seen: bool,
     /// Whether the lines stand in the order of receipt from here on.
     in_order: bool,
     /// How often another producer started a session under an id that was taken, and the line of the first.
@@ -232,6 +255,8 @@ impl Linter {
             twins: _,
             first_twin: _,
             replies_seen,
+            // What is asked for.
+            some_seen: _,
             in_order,
             extended,
             stray,
@@ -375,9 +400,9 @@ impl Linter {
 
     fn open(&mut self, lifecycle: Lifecycle, sequence: Sequence) -> Session {
         self.kept += 1;
-        let two_clocks = self.settings.two_clocks;
-        let mut open = OpenSession::new(lifecycle, sequence, self.replies_seen, two_clocks);
-        open.set_order(self.in_order && !two_clocks);
+        let settings = self.settings;
+        let mut open = OpenSession::new(lifecycle, sequence, self.replies_seen, settings);
+        open.set_order(self.in_order && !settings.two_clocks);
         Session::Kept(Box::new(open))
     }
 
@@ -497,7 +522,11 @@ impl Linter {
     /// Judges a reply: it moves the confirmation that it answers, if the producer had to honour it.
     fn reply(&mut self, reply: &Reply) {
         self.records += 1;
-        self.replies_are_recorded();
+        if self.settings.partial_replies {
+            self.some_seen = true;
+        } else {
+            self.replies_are_recorded();
+        }
         let token = reply.token;
         let sessions = token.map_or_else(Vec::new, |token| self.sessions_of(token));
         let is_elsewhere = token.is_some_and(|it| self.elsewhere.earlier(&it).is_some());
@@ -526,7 +555,8 @@ impl Linter {
         }
         if let Some((number, check)) = failed.filter(|_| !taken) {
             let session = Some(self.sessions.id(number));
-            self.shared.judge_answer(reply, check, session);
+            self.shared
+                .judge_answer(reply, check, session, self.replies_seen);
         }
     }
 
@@ -543,7 +573,8 @@ impl Linter {
                 Check::Schema(*broken)
             }
         };
-        self.shared.judge_answer(reply, check, None);
+        self.shared
+            .judge_answer(reply, check, None, self.replies_seen);
     }
 
     /// AAEP-6.3.5-2: a token that was given out and is not known any more may have been used.
@@ -595,6 +626,7 @@ impl Linter {
         };
         let mut findings = chosen.take_findings();
         let withheld = chosen.take_withheld();
+        let mut possible = chosen.take_possible();
         let tied = std::mem::take(&mut chosen.tied);
         let mut unlisted = Unlisted::new();
         let either_way = self.shared.notes.take_unlisted();
@@ -608,6 +640,11 @@ impl Linter {
         }
         findings.extend(self.shared.notes.take_findings());
         let withheld: Vec<_> = withheld.chain(self.shared.notes.take_withheld()).collect();
+        possible.extend(self.shared.notes.take_possible());
+        if self.some_seen && !self.replies_seen {
+            possible.extend(self.unless_replies_are_missing(&findings));
+        }
+        possible.sort_by_key(|finding| finding.line);
         findings.sort_by_key(|finding| finding.line);
         let findings = with_consequences(findings);
         let mut not_judged = self.owed();
@@ -623,7 +660,7 @@ impl Linter {
             .partition(|finding| strict || finding.weight == Weight::Violation);
         let verdict = if !violations.is_empty() {
             Verdict::Violating
-        } else if owed {
+        } else if owed || !possible.is_empty() {
             Verdict::Inconclusive
         } else {
             Verdict::Conforming
@@ -634,6 +671,7 @@ impl Linter {
             sessions: self.sessions.len(),
             verdict,
             violations,
+            possible,
             warnings,
             not_judged,
             known: Vec::new(),
@@ -641,6 +679,26 @@ impl Linter {
             tied,
             damage: None,
         }
+    }
+
+    /// What would be wrong if the replies that were seen were all, besides what is wrong in any case.
+    fn unless_replies_are_missing(&mut self, found: &[Finding]) -> Vec<Finding> {
+        let is_found = |it: &Finding| {
+            found
+                .iter()
+                .any(|other| (other.clause, other.line) == (it.clause, it.line))
+        };
+        let recorded = self.shared.recorded.take_findings().into_iter();
+        let wrong = recorded.filter(|it| {
+            it.weight == Weight::Violation && it.follows_from.is_none() && !is_found(it)
+        });
+        let unless = "a reply that is not in the recording decided otherwise";
+        wrong
+            .map(|it| Finding {
+                unless: Some(unless.to_owned()),
+                ..it
+            })
+            .collect()
     }
 
     /// No reply that is logged late will come any more.
@@ -748,7 +806,12 @@ impl Linter {
         if self.replies_seen {
             return Vec::new();
         }
-        let reason = |what: &str| format!("the stream holds no replies: {what}");
+        let why = if self.settings.partial_replies {
+            "replies may be missing"
+        } else {
+            "the stream holds no replies"
+        };
+        let reason = |what: &str| format!("{why}: {what}");
         let unseen =
             |(clause, what): &(&'static str, &str)| NotJudged::unseen(clause, reason(what));
         let (clause, what) = ABSENCE;

@@ -25,63 +25,46 @@ use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign lint capture.jsonl                       one stream
-  countersign lint captures/ extra.jsonl.gz            a folder with all below it, and one more
-  producer | countersign lint -                        standard input
-  producer | countersign lint --follow -               each finding as soon as it is final
-  countersign lint captures/ --only AAEP-6.4.1-1       one clause; its beginning is a section
-  countersign lint big.jsonl.gz --session sess_1 --since 2026-05-24T14:00:00Z
-  countersign lint captures/ --write-baseline known.json
-  countersign lint captures/ --baseline known.json     fails on what is new
-  countersign lint captures/ --format sarif --redact > lint.sarif
-  curl -N https://agent.example/events | countersign lint --follow -   server-sent events, live
-  countersign lint capture.har                         events and replies of an HTTP archive
+  countersign lint capture.jsonl
+  countersign lint captures/ extra.jsonl.gz        a folder, and one file more
+  producer | countersign lint --follow -           each result once it is final
+  countersign lint captures/ --only AAEP-6.4.1-1   one clause, or a section
   countersign lint events.sse --replies-from replies.jsonl
-  countersign lint app.log --message /payload --time /ts   messages within JSON of one's own
-  countersign lint transcript.jsonl --protocol pending-action   requests and responses of a driver
+  countersign lint app.log --message /payload --time /ts
+  countersign lint captures/ --baseline known.json     fails on new violations
+  countersign lint captures/ --format sarif --redact > lint.sarif
 
-Inputs compressed with gzip are told by their content, and so is the envelope: JSON Lines,
-JSON arrays and other JSON, server-sent events, HTTP archives, container logs, CloudEvents.
-spec-trace/docs/RECORDINGS.md describes each, and our own format.
+lint reads JSON Lines and other JSON, server-sent events, HTTP archives, container
+logs and CloudEvents, plain or with gzip, and transcripts of MCP-AQL and of pending
+actions. docs/RECORDINGS.md describes the formats and what each of them shows.
 
-Of MCP-AQL and of pending actions, transcripts of the driver protocol are judged: a request or a
-response on each line; of MCP-AQL, entries of its log (6.4), too. The greeting tells the protocol,
-or --protocol.
-spec-trace/docs/RECORDINGS.md has the clauses that each form shows; the others are listed as not
-judged. --session, --since, --only, --strict and the baselines hold of them, too; what is said here
-of replies does not. --follow is for streams of AAEP alone.
+A recording of AAEP is what it seems: each reply was sent by whom it names, all
+replies are there if one is, and a producer that goes on right behind a reply goes
+on with that reply. A violation that rests on this says so (assumes). --assume says
+otherwise; what is left is possible. One record may say it, too:
+  {\"dir\":\"in\",\"sender\":\"known\",\"message\":{\"type\":\"confirmation.reply\",...}}
+  {\"type\":\"countersign.recording\",\"replies\":\"all\",\"order\":\"receipt\"}
 
-A reply in a stream counts as received, from a sender that the transport knows and on an open
-subscription: a stream shows neither. What rests on that alone is not judged, unless its record says
-`\"sender\":\"known\"`. Where the transport turned it away, say so:
-  {\"dir\":\"in\",\"http_status\":403,\"message\":{\"type\":\"confirmation.reply\",...}}
-Where it let in who is not authenticated or names no open subscription, `\"sender\":\"stranger\"`;
-where neither is known, `\"sender\":\"untold\"`.
-
-That nobody replied is evidence only where replies are recorded: where one is, where a record says
-so, as in the next line, or with --replies all.
-  {\"type\":\"countersign.recording\",\"replies\":\"all\"}
-With \"order\":\"receipt\" in it no reply explains a call before it; else one may be logged late.
-
-In streams of AAEP, what would not be wrong were another fault mended stands under that, as its
-consequence.
-
-Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
-read, not to its end, or is no recording of the protocol; else 3 if a verdict is open: the stream
-ends too early, or nothing of a clause or section that was asked for could be judged; else 0.";
+Exit status, the first that applies: 1 a violation; 2 an input that is unreadable,
+damaged or no recording; 3 a possible violation, a recording that ends too early, or
+a clause of --only of which nothing shows; 0 everything conforms.";
 
 /// What does not go with a stream that is still written.
 const FOLLOWED: [&str; 3] = ["replies_from", "baseline", "write_baseline"];
 
-/// Judges recordings: AAEP streams of events and replies, and transcripts of the other protocols
+/// Check recordings of a system against a protocol
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Streams; - is standard input, and a folder stands for every *.jsonl and *.ndjson (.gz) below it
+    /// Recordings; - is standard input, a folder all *.jsonl and *.ndjson in it
     #[arg(value_name = "FILE", required = true)]
     pub inputs: Vec<PathBuf>,
 
-    /// The protocol of the recordings; told by content else
+    /// Say the protocol of the recordings; else their content tells
     #[arg(long, value_enum)]
     pub protocol: Option<Protocol>,
 
@@ -89,46 +72,70 @@ pub struct Args {
     #[command(flatten)]
     pub format: StreamFormat,
 
-    /// Take the replies from this file, and put them between the events of the one stream by time
+    /// Read the replies from this file, and order them between the events by time
     #[arg(long, value_name = "FILE")]
     pub replies_from: Option<PathBuf>,
 
-    /// Print each finding when it is final, while the stream is written: one that is read line by line, a file (until it is removed or another has its name), a pipe or -;
-    /// Ctrl-C ends with the verdict so far
+    /// Print each result once it is final, while the recording is written
+    ///
+    /// The recording is read by line: a pipe to its end, a file until it is removed
+    /// or replaced. Ctrl-C ends with the verdict so far.
     #[arg(long, conflicts_with_all = FOLLOWED)]
     pub follow: bool,
 
-    /// Judge this session alone (may be repeated); lines that cannot be read are told all the same
+    /// Check this session only (may be repeated)
     #[arg(long, value_name = "ID")]
     pub session: Vec<String>,
 
-    /// Tell what is wrong from the first record on that was sent at this time (RFC 3339) or later
+    /// Print results from this time (RFC 3339) on
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub since: Option<Timestamp>,
 
-    /// Judge this clause alone, or all clauses of this section (may be repeated)
+    /// Check this clause or section only (may be repeated)
     #[arg(long, value_name = "CLAUSE", value_parser = parse_clause)]
     pub only: Vec<String>,
 
-    /// Take warnings (SHOULD, MAY, and what the appendix alone asks for) as violations
+    /// Count warnings (SHOULD, MAY, clauses of the appendix alone) as violations
     #[arg(long)]
     pub strict: bool,
 
-    /// Which replies the streams hold: where none is found, none was sent (all), or the first that is found tells (found)
-    #[arg(long, value_enum, default_value_t)]
+    /// Take a recording for less, or for more, than it seems (may be repeated)
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub assume: Vec<Assume>,
+
+    /// The old spelling of `--assume all-replies`
+    #[arg(long, value_enum, default_value_t, hide = true)]
     pub replies: Replies,
 
-    /// Let the violations in this file pass: new ones fail, and those not found any more are told
+    /// Fail on violations that are not in this file
     #[arg(long, value_name = "FILE", conflicts_with = "write_baseline")]
     pub baseline: Option<PathBuf>,
 
-    /// Write all violations to this file, for --baseline, and let them pass
+    /// Write the violations to this file, for --baseline, and let them pass
     #[arg(long, value_name = "FILE", conflicts_with_all = ["session", "since", "only"])]
     pub write_baseline: Option<PathBuf>,
 
-    /// Quote nothing of the streams: no token, id, prompt, summary or other text, in whatever format; a baseline then holds hashes alone
+    /// Print every result in full, not the first 40 lines of each recording
+    #[arg(long)]
+    pub all: bool,
+
+    /// Quote nothing of the recordings: no token, id, prompt or other text
     #[arg(long)]
     pub redact: bool,
+}
+
+/// What is assumed of a recording of AAEP, against what it seems: each reply was sent by whom it names, all replies are there if one is,
+/// and a producer that goes on right behind a reply goes on with that reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Assume {
+    /// A sender may be a stranger, unless its record says "sender"
+    UnknownSenders,
+    /// Replies may be missing, also where some are there
+    PartialReplies,
+    /// All replies are there, also where there is none
+    AllReplies,
+    /// A clarification may be withdrawn without a word
+    UnsaidWithdrawals,
 }
 
 /// Which replies a stream holds.
@@ -148,6 +155,26 @@ impl Args {
             inputs: vec![input.into()],
             ..Self::default()
         }
+    }
+
+    /// What is assumed.
+    fn settings(&self) -> miette::Result<Settings> {
+        let assumes = |what| self.assume.contains(&what);
+        let settings = Settings {
+            strict: self.strict,
+            replies_recorded: assumes(Assume::AllReplies) || self.replies == Replies::All,
+            partial_replies: assumes(Assume::PartialReplies),
+            unknown_senders: assumes(Assume::UnknownSenders),
+            unsaid_withdrawals: assumes(Assume::UnsaidWithdrawals),
+            ..Settings::default()
+        };
+        if settings.replies_recorded && settings.partial_replies {
+            return Err(miette::miette!(
+                help = "leave one of them out",
+                "--assume all-replies contradicts --assume partial-replies"
+            ));
+        }
+        Ok(settings)
     }
 
     fn selection(&self, protocol: Recorded) -> Selection {
@@ -188,7 +215,8 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         .transpose()
         .into_diagnostic()?;
     let how = args.format.how()?;
-    let mut outcome = judge_all(args, &how)?;
+    let settings = args.settings()?;
+    let mut outcome = judge_all(args, settings, &how)?;
     if let (FindingsFormat::Text, [], [unreadable]) =
         (format, &*outcome.reports, &*outcome.unreadable)
     {
@@ -212,7 +240,8 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     if args.redact {
         outcome.redact();
     }
-    Ok(render(&outcome, format, Terminal::of_stdout()))
+    let terminal = Terminal::of_stdout();
+    Ok(render(&outcome, format, args.all, terminal))
 }
 
 /// What is said of a file that holds no recording, where nothing of it may be quoted.
@@ -234,7 +263,7 @@ fn judged(protocol: Recorded) -> BTreeSet<&'static str> {
         .collect()
 }
 
-fn judge_all(args: &Args, how: &How) -> miette::Result<Outcome> {
+fn judge_all(args: &Args, settings: Settings, how: &How) -> miette::Result<Outcome> {
     let replies = args.replies_from.as_slice();
     let named = args.inputs.iter().chain(replies);
     if named.filter(|it| it.as_os_str() == "-").count() > 1 {
@@ -264,7 +293,7 @@ fn judge_all(args: &Args, how: &How) -> miette::Result<Outcome> {
         vanished: Vec::new(),
     };
     for source in &sources {
-        let read = judge(source, replies.first(), &meter, how, args);
+        let read = judge(source, replies.first(), &meter, how, (args, settings));
         match read {
             Ok(report) => outcome.reports.push(report),
             Err(unreadable) => outcome.unreadable.push(unreadable),
@@ -278,7 +307,7 @@ fn judge(
     replies: Option<&Source>,
     meter: &Meter<'_>,
     how: &How,
-    args: &Args,
+    (args, settings): (&Args, Settings),
 ) -> Result<LintReport, Unreadable> {
     let unreadable = |source: &Source, error: String| Unreadable {
         file: source.name(),
@@ -295,10 +324,11 @@ fn judge(
     let protocol = args.protocol_of(opened.start(), how);
     let selection = args.selection(protocol);
     if protocol != Recorded::Aaep {
-        let option = match (replies, args.replies) {
-            (Some(_), _) => Some("--replies-from"),
-            (None, Replies::All) => Some("--replies"),
-            (None, Replies::Found) => None,
+        let option = match (replies, args.replies, &*args.assume) {
+            (Some(_), _, _) => Some("--replies-from"),
+            (None, Replies::All, _) => Some("--replies"),
+            (None, Replies::Found, [_, ..]) => Some("--assume"),
+            (None, Replies::Found, []) => None,
         };
         if let Some(option) = option {
             let name = protocol.name();
@@ -310,11 +340,6 @@ fn judge(
         return judge_transcript(opened, protocol, &name, args.strict, &selection)
             .map_err(|error| unfit(source, error.to_string()));
     }
-    let settings = Settings {
-        strict: args.strict,
-        replies_recorded: args.replies == Replies::All,
-        ..Settings::default()
-    };
     if let Some(replies) = replies {
         let of_replies = Opened::of_replies(open(replies)?, how);
         opened = opened.joined(of_replies.map_err(|error| unfit(replies, error.to_string()))?);

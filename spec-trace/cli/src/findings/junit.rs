@@ -22,7 +22,7 @@ pub fn render(outcome: &Outcome) -> String {
 /// What there is to say about one clause.
 #[derive(Default)]
 struct Case<'a> {
-    not_judged: Option<&'a str>,
+    not_judged: Option<String>,
     violations: Vec<&'a Finding>,
     warnings: Vec<&'a Finding>,
 }
@@ -30,7 +30,12 @@ struct Case<'a> {
 fn of_report(report: &LintReport) -> Suite {
     let mut by_clause: BTreeMap<&str, Case> = BTreeMap::new();
     for it in &report.not_judged {
-        by_clause.entry(it.clause).or_default().not_judged = Some(&it.reason);
+        by_clause.entry(it.clause).or_default().not_judged = Some(it.reason.clone());
+    }
+    for it in &report.possible {
+        let unless = it.unless.as_deref().unwrap_or_default();
+        let reason = format!("possible: {}; unless: {unless}", it.message);
+        by_clause.entry(it.clause).or_default().not_judged = Some(reason);
     }
     for finding in &report.warnings {
         let case = by_clause.entry(finding.clause).or_default();
@@ -69,13 +74,13 @@ fn whole(damage: Option<&str>) -> junit::Case {
 
 impl Case<'_> {
     fn result(&self, file: &str) -> Result {
-        match (&*self.violations, self.not_judged) {
+        match (&*self.violations, &self.not_judged) {
             ([first, ..], _) => Result::Failed {
                 kind: first.level,
                 message: first.message.clone(),
                 text: listed(file, &self.violations),
             },
-            ([], Some(reason)) => Result::Skipped(reason.to_owned()),
+            ([], Some(reason)) => Result::Skipped(reason.clone()),
             ([], None) => Result::Passed,
         }
     }
@@ -85,7 +90,14 @@ impl Case<'_> {
 fn listed(file: &str, findings: &[&Finding]) -> String {
     let told = |it: &Finding| {
         let file = it.file.as_deref().unwrap_or(file);
-        format!("{file}:{}{}: {}", it.line, it.which_message(), it.message)
+        let assumes = it.assumes.iter().map(|it| format!("; assumes: {it}"));
+        let assumes: String = assumes.collect();
+        format!(
+            "{file}:{}{}: {}{assumes}",
+            it.line,
+            it.which_message(),
+            it.message
+        )
     };
     let lines = findings.iter().flat_map(|it| {
         let consequences = it.consequences.iter();

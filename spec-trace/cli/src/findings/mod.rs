@@ -11,12 +11,12 @@ pub mod junit;
 pub mod sarif;
 pub mod text;
 
-/// The outcome in that format.
-pub fn render(outcome: &Outcome, format: FindingsFormat, terminal: Terminal) -> Answer {
+/// The outcome in that format; the text has `all` of it, or no more than a screen for each stream.
+pub fn render(outcome: &Outcome, format: FindingsFormat, all: bool, terminal: Terminal) -> Answer {
     let status = status(outcome);
     match format {
         FindingsFormat::Text => Answer {
-            text: text::render(outcome, terminal),
+            text: text::render(outcome, all, terminal),
             status,
         },
         FindingsFormat::Json => Answer::json(&outcome.to_json(), status),

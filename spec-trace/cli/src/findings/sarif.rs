@@ -28,7 +28,9 @@ fn results(report: &LintReport) -> impl Iterator<Item = sarif::Outcome> {
         suppressed: Some("in the baseline".to_owned()),
         ..result(file, it, "error")
     });
-    violations.chain(warnings).chain(known)
+    let possible = report.possible.iter();
+    let possible = possible.map(move |it| result(file, it, "note"));
+    violations.chain(possible).chain(warnings).chain(known)
 }
 
 /// What a finding has for a consequence, with its place.
@@ -57,15 +59,19 @@ fn result(file: &str, finding: &Finding, level: &'static str) -> sarif::Outcome 
     }
 }
 
+/// The message, with what the finding rests on.
 fn message(finding: &Finding) -> String {
-    if finding.also.is_empty() {
-        finding.message.clone()
-    } else {
-        format!(
-            "{} (the same fault breaks {})",
-            finding.message,
-            finding.also.join(", ")
-        )
+    let mut message = finding.message.clone();
+    if !finding.also.is_empty() {
+        let also = finding.also.join(", ");
+        message = format!("{message} (the same fault breaks {also})");
+    }
+    for assumed in &finding.assumes {
+        message = format!("{message}; assumes: {assumed}");
+    }
+    match &finding.unless {
+        Some(unless) => format!("possible: {message}; unless: {unless}"),
+        None => message,
     }
 }
 

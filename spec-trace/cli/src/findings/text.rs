@@ -18,10 +18,19 @@ use countersign_lint::rules::Weight;
 use crate::show::words::width;
 use crate::terminal::Terminal;
 
-/// The outcome as text.
-pub fn render(outcome: &Outcome, terminal: Terminal) -> String {
-    let reports = outcome.reports.iter();
-    let mut text: String = reports.map(|report| render_one(report, terminal)).collect();
+/// Lines that are shown of each stream behind its verdict, where not all are asked for.
+const MOST_LINES: usize = 40;
+
+/// The outcome as text: the verdict on all streams where there are several, then each with its verdict first. Of what stands behind a
+/// verdict no more than [`MOST_LINES`] are shown, unless `all` are asked for.
+pub fn render(outcome: &Outcome, all: bool, terminal: Terminal) -> String {
+    let mut text = String::new();
+    if !outcome.single {
+        overall(&mut text, terminal, outcome);
+    }
+    for report in &outcome.reports {
+        text += &render_one(report, all, terminal);
+    }
     for unreadable in &outcome.unreadable {
         line(
             &mut text,
@@ -32,43 +41,200 @@ pub fn render(outcome: &Outcome, terminal: Terminal) -> String {
     for known in &outcome.vanished {
         line(&mut text, terminal, format_args!("{}", Vanished(known)));
     }
-    if !outcome.single {
-        overall(&mut text, terminal, outcome);
-    }
     text
 }
 
 /// The report on one stream as text.
-pub fn render_one(report: &LintReport, terminal: Terminal) -> String {
-    let mut text = render_found(&report.file, true, &report.violations, terminal);
-    text += &render_found(&report.file, false, &report.warnings, terminal);
-    text + &render_verdict(report, terminal)
+pub fn render_one(report: &LintReport, all: bool, terminal: Terminal) -> String {
+    let mut text = verdict(report, terminal);
+    let rest = groups(report, all, terminal) + &notices(report, terminal);
+    let count = rest.lines().count();
+    if all || count <= MOST_LINES {
+        return text + &rest;
+    }
+    for shown in rest.lines().take(MOST_LINES - 1) {
+        text.push_str(shown);
+        text.push('\n');
+    }
+    let more = count - (MOST_LINES - 1);
+    text + &format!("… {more} more lines: --all shows them\n")
 }
 
-/// Findings in this file as text. With `strict`, warnings are violations.
+/// What is found, a group for each clause: violations first, MUST before SHOULD, then in the order of the clauses. The first of a group is
+/// shown with its line, the others by their places, unless `all` are asked for.
+fn groups(report: &LintReport, all: bool, terminal: Terminal) -> String {
+    let ranked = [
+        (&report.violations, Kind::Violated),
+        (&report.possible, Kind::Possible),
+        (&report.warnings, Kind::Warning),
+    ];
+    let mut text = String::new();
+    for (findings, kind) in ranked {
+        let mut by_clause: BTreeMap<_, Vec<&Finding>> = BTreeMap::new();
+        for finding in findings {
+            let rank = (
+                !finding.level.starts_with("MUST"),
+                parts_of(finding.clause),
+                finding.clause,
+            );
+            by_clause.entry(rank).or_default().push(finding);
+        }
+        for group in by_clause.values() {
+            if let (false, [first, others @ ..]) = (all, group.as_slice()) {
+                text += &one(&report.file, kind, first, terminal);
+                text += &places(report, kind, first.clause, others, terminal);
+            } else {
+                for finding in group {
+                    text += &one(&report.file, kind, finding, terminal);
+                }
+            }
+        }
+    }
+    text
+}
+
+/// The numbers and words of an id, so that 6.10 comes behind 6.9.
+fn parts_of(clause: &str) -> Vec<(u64, &str)> {
+    let parts = clause.split(['-', '.']);
+    parts
+        .map(|it| it.parse().map_or((u64::MAX, it), |number| (number, "")))
+        .collect()
+}
+
+/// Where the others of a clause are, behind the first.
+fn places(
+    report: &LintReport,
+    kind: Kind,
+    clause: &str,
+    others: &[&Finding],
+    terminal: Terminal,
+) -> String {
+    const NAMED: usize = 8;
+    let mut text = String::new();
+    if others.is_empty() {
+        return text;
+    }
+    let named = others.iter().take(NAMED);
+    let named: Vec<_> = named
+        .map(|it| format!("{}{}", it.line, it.which_message()))
+        .collect();
+    let weight = if kind == Kind::Warning {
+        Weight::Warning
+    } else {
+        Weight::Violation
+    };
+    let unlisted = unlisted(report, |it, of| it == clause && of == weight);
+    let more = match others.len().saturating_sub(NAMED) as u64 + unlisted {
+        0 => String::new(),
+        more => format!(" and {} more", at_least(more - unlisted, unlisted)),
+    };
+    let noun = if others.len() == 1 { "line" } else { "lines" };
+    let word = kind.word();
+    line(
+        &mut text,
+        terminal,
+        format_args!(
+            "  {} {word} {} more, on {noun} {}{more}",
+            cited(clause),
+            times(others.len() as u64 + unlisted, unlisted > 0),
+            named.join(", "),
+        ),
+    );
+    text.push('\n');
+    text
+}
+
+fn times(count: u64, is_least: bool) -> String {
+    let least = if is_least { "at least " } else { "" };
+    match count {
+        1 => format!("{least}once"),
+        _ => format!("{least}{count} times"),
+    }
+}
+
+/// What a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Violated,
+    Possible,
+    Warning,
+}
+
+impl Kind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Violated => "violated",
+            Self::Possible => "possibly violated",
+            Self::Warning => "warning",
+        }
+    }
+
+    const fn severity(self) -> Severity {
+        match self {
+            Self::Violated => Severity::Error,
+            Self::Possible | Self::Warning => Severity::Warning,
+        }
+    }
+}
+
+/// Findings in this file as text, each with its line. With `strict`, warnings are violations.
+pub fn render_found(file: &str, strict: bool, found: &[Finding], terminal: Terminal) -> String {
+    let shown = found.iter().map(|finding| {
+        let kind = if finding.unless.is_some() {
+            Kind::Possible
+        } else if strict || finding.weight == Weight::Violation {
+            Kind::Violated
+        } else {
+            Kind::Warning
+        };
+        one(file, kind, finding, terminal)
+    });
+    shown.collect()
+}
+
+/// One finding, with its line.
 ///
 /// # Panics
 ///
 /// Never: writing to a string cannot fail.
-pub fn render_found(file: &str, strict: bool, found: &[Finding], terminal: Terminal) -> String {
+fn one(file: &str, kind: Kind, finding: &Finding, terminal: Terminal) -> String {
     let handler = GraphicalReportHandler::new_themed(terminal.theme())
         .with_width(terminal.width())
         .with_links(false)
         .with_context_lines(0);
     let mut text = String::new();
-    for finding in found {
-        let severity = if strict || finding.weight == Weight::Violation {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
-        let shown = Shown::new(file, severity, finding, terminal);
-        handler
-            .render_report(&mut text, &shown)
-            .expect("writing to a string cannot fail");
+    handler
+        .render_report(&mut text, &Shown::new(file, kind, finding, terminal))
+        .expect("writing to a string cannot fail");
+    for note in besides(finding) {
+        let note: String = note.chars().map(printable).collect();
+        text.push_str(&terminal.fitted(&format!("  {note}")));
         text.push('\n');
     }
+    text.push('\n');
     text
+}
+
+/// What is said of a finding besides its message.
+fn besides(finding: &Finding) -> Vec<String> {
+    let (_, needed) = finding.parts();
+    let needed = needed.map(|it| format!("needed instead: {it}"));
+    let assumes = finding.assumes.iter().map(|it| format!("assumes: {it}"));
+    let unless = finding.unless.iter().map(|it| format!("unless: {it}"));
+    let also = cited_all(&finding.also);
+    let also = (!also.is_empty()).then(|| format!("also breaks: {also}"));
+    let tied = finding.tied_by.map(|it| format!("tied: {}", it.words()));
+    let consequences = finding.consequences.iter().map(|it| {
+        let Finding { line, clause, .. } = it;
+        let number = it.which_message();
+        let clause = cited(clause);
+        format!(
+            "its consequence on line {line}{number} breaks {clause}: {}",
+            it.message
+        )
+    });
+    let notes = needed.into_iter().chain(assumes).chain(unless);
+    notes.chain(also).chain(tied).chain(consequences).collect()
 }
 
 /// That no more findings of a clause are listed, as text.
@@ -90,28 +256,33 @@ pub fn render_silence(file: &str, silence: &Silence, terminal: Terminal) -> Stri
     text
 }
 
-/// What a report says behind its findings, as text.
+/// What a report says behind its findings where they were told before, the verdict last.
 pub fn render_verdict(report: &LintReport, terminal: Terminal) -> String {
+    notices(report, terminal) + &verdict(report, terminal)
+}
+
+/// The line with the verdict.
+fn verdict(report: &LintReport, terminal: Terminal) -> String {
     let mut text = String::new();
-    not_judged(&mut text, terminal, report);
-    summary(&mut text, terminal, report);
+    line(
+        &mut text,
+        terminal,
+        format_args!(
+            "{}  {}: {}",
+            report.verdict.result(),
+            report.file,
+            in_short(report)
+        ),
+    );
     text
 }
 
-fn not_judged(text: &mut String, terminal: Terminal, report: &LintReport) {
-    for NotJudged { clause, reason, .. } in &report.not_judged {
-        line(
-            text,
-            terminal,
-            format_args!("{}: not judged {}: {reason}", report.file, cited(clause)),
-        );
-    }
-}
-
-fn summary(text: &mut String, terminal: Terminal, report: &LintReport) {
+/// What was not judged, and where the stream could not be read any further.
+fn notices(report: &LintReport, terminal: Terminal) -> String {
+    let mut text = String::new();
     if let Some(damage) = &report.damage {
         line(
-            text,
+            &mut text,
             terminal,
             format_args!(
                 "{}:{}: cannot be read any further, after {} bytes: {}",
@@ -119,45 +290,47 @@ fn summary(text: &mut String, terminal: Terminal, report: &LintReport) {
             ),
         );
     }
-    by_clause(text, terminal, report);
-    line(
-        text,
-        terminal,
-        format_args!("{}: {}", report.file, in_short(report)),
-    );
-}
-
-/// How often each clause is broken, where several are or one is broken several times.
-fn by_clause(text: &mut String, terminal: Terminal, report: &LintReport) {
-    let findings = report.violations.iter().chain(&report.warnings);
-    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    findings.for_each(|it| *counts.entry(it.clause).or_default() += 1);
-    if counts.values().sum::<u64>() > 1 {
-        let of_clause = |clause: &str| unlisted(report, |it, _| it == clause);
-        let counts = counts.iter().map(|(clause, count)| {
-            format!("{} {}", cited(clause), at_least(*count, of_clause(clause)))
-        });
-        let counts: Vec<_> = counts.collect();
+    for (reason, clauses) in by_reason(&report.not_judged) {
         line(
-            text,
+            &mut text,
             terminal,
-            format_args!("{}: by clause: {}", report.file, counts.join(", ")),
+            format_args!("not judged {}: {reason}", cited_all(&clauses)),
         );
     }
+    text
+}
+
+/// The clauses that are not judged for the same reason, those first that leave the verdict open.
+fn by_reason(not_judged: &[NotJudged]) -> Vec<(&str, Vec<&'static str>)> {
+    let (owed, others): (Vec<_>, Vec<_>) = not_judged.iter().partition(|it| it.owed);
+    let mut groups: Vec<(&str, Vec<&'static str>)> = Vec::new();
+    for NotJudged { clause, reason, .. } in owed.into_iter().chain(others) {
+        match groups.iter_mut().find(|(of, _)| of == reason) {
+            Some((_, clauses)) if !clauses.contains(clause) => clauses.push(clause),
+            Some(_) => {}
+            None => groups.push((reason, vec![clause])),
+        }
+    }
+    groups
 }
 
 /// The verdict and the counts, as in `violating: 10 records, 1 session, 1 violation, 0 warnings`.
 pub fn in_short(report: &LintReport) -> String {
+    let some = |count: usize, noun: &str| match count {
+        0 => String::new(),
+        _ => format!(", {count} {noun}"),
+    };
     let known = match report.known.len() as u64 {
         0 => String::new(),
         count => format!(", {}", counted(count, "known violation")),
     };
     format!(
-        "{}: {}, {}, {}, {}{known}",
+        "{}: {}, {}, {}{}, {}{known}",
         report.verdict.word(),
         counted(report.records, "record"),
         counted(report.sessions as u64, "session"),
         all_of(report, &report.violations, Weight::Violation, "violation"),
+        some(report.possible.len(), "possible"),
         all_of(report, &report.warnings, Weight::Warning, "warning"),
     )
 }
@@ -199,7 +372,12 @@ fn overall(text: &mut String, terminal: Terminal, outcome: &Outcome) {
     if !outcome.unreadable.is_empty() {
         parts.push(format!("{} unreadable", outcome.unreadable.len()));
     }
-    line(text, terminal, format_args!("{}", parts.join(", ")));
+    let result = outcome.verdict().result();
+    line(
+        text,
+        terminal,
+        format_args!("{result}  {}", parts.join(", ")),
+    );
 }
 
 struct Vanished<'a>(&'a Known);
@@ -247,13 +425,12 @@ struct Shown {
     code: String,
     severity: Severity,
     message: String,
-    help: Option<String>,
     line: u64,
     excerpt: Option<Excerpt>,
 }
 
 impl Shown {
-    fn new(file: &str, severity: Severity, finding: &Finding, terminal: Terminal) -> Self {
+    fn new(file: &str, kind: Kind, finding: &Finding, terminal: Terminal) -> Self {
         let excerpt = finding.excerpt();
         let digits = finding.line.to_string().len();
         let excerpt = match terminal.columns {
@@ -269,35 +446,15 @@ impl Shown {
         let file = finding.file.as_deref().unwrap_or(file);
         let column = column.map_or_else(String::new, |column| format!(":{column}"));
         let place = format!("{file}:{}{column}{}", finding.line, finding.which_message());
-        let word = match severity {
-            Severity::Error => "violation",
-            Severity::Warning | Severity::Advice => "warning",
-        };
-        let also = cited_all(&finding.also);
-        let also = (!also.is_empty()).then(|| format!("the same fault breaks {also}"));
-        let tied = finding.tied_by.map(|it| it.words().to_owned());
-        let consequences = finding.consequences.iter().map(|it| {
-            let Finding {
-                line,
-                clause,
-                message,
-                ..
-            } = it;
-            let message: String = message.chars().map(printable).collect();
-            let number = it.which_message();
-            let clause = cited(clause);
-            format!("its consequence on line {line}{number} breaks {clause}: {message}")
-        });
-        let help: Vec<_> = also.into_iter().chain(tied).chain(consequences).collect();
         Self {
             code: terminal.folded(&format!(
-                "{place}: {word} {} {}",
+                "{place}: {} {} ({})",
                 cited(finding.clause),
+                kind.word(),
                 finding.level
             )),
-            severity,
-            message: finding.message.chars().map(printable).collect(),
-            help: (!help.is_empty()).then(|| help.join("\n")),
+            severity: kind.severity(),
+            message: finding.parts().0.chars().map(printable).collect(),
             line: finding.line,
             excerpt,
         }
@@ -378,11 +535,6 @@ impl Diagnostic for Shown {
 
     fn severity(&self) -> Option<Severity> {
         Some(self.severity)
-    }
-
-    fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
-        let help = self.help.as_ref()?;
-        Some(Box::new(help))
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

@@ -964,7 +964,7 @@ fn lint_tells_conforming_violating_and_inconclusive_apart() {
     let unasked = "AAEP-A.8-4_called-then-asked-then-accepted.jsonl";
     lint(&traces().join("invalid").join(unasked))
         .code(1)
-        .stdout(contains("violation AAEP-A.8-4 (informative) MUST"));
+        .stdout(contains("AAEP-A.8-4 (informative) violated (MUST)"));
     countersign()
         .args(["lint", "-"])
         .write_stdin("")

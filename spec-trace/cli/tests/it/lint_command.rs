@@ -94,9 +94,9 @@ fn session(id: &str, is_irreversible: bool, minute: u32) -> String {
 fn a_message_cites_the_basis_of_a_clause_unless_it_is_normative() {
     lint(&[text(&trace("invalid", UNASKED))])
         .assert()
-        .stdout(contains("violation AAEP-A.8-4 (informative) MUST\n"))
+        .stdout(contains("AAEP-A.8-4 (informative) violated (MUST)\n"))
         .stdout(contains(
-            "the same fault breaks AAEP-A.7.4-1, AAEP-A.8-8 (all informative)\n",
+            "also breaks: AAEP-A.7.4-1, AAEP-A.8-8 (all informative)\n",
         ));
     // What programs read is the bare id.
     let (document, _) = json_of(&[text(&trace("invalid", UNASKED))]);
@@ -119,7 +119,7 @@ fn compressed_streams_are_judged_like_plain_ones_from_a_file_and_from_standard_i
             command
                 .assert()
                 .code(1)
-                .stdout(contains("violation AAEP-A.8-4 (informative) MUST"))
+                .stdout(contains("AAEP-A.8-4 (informative) violated (MUST)"))
                 .stdout(contains("10 records"));
         }
     }
@@ -150,7 +150,7 @@ fn a_folder_is_judged_file_by_file_and_summed_up() {
     lint(&[text(folder.path())])
         .assert()
         .code(1)
-        .stdout(contains("2 files, 1 violating, 1 conforming"));
+        .stdout(contains("FAIL  2 files, 1 violating, 1 conforming"));
     let (document, _) = json_of(&[text(folder.path())]);
     let verdicts: Vec<&Value> = document["files"]
         .as_array()
@@ -246,7 +246,10 @@ fn a_stream_that_is_written_is_judged_while_it_is() {
     });
     let mut first = String::new();
     said.read_line(&mut first).expect("it is said");
-    assert!(first.contains("violation AAEP-A.8-4"), "{first}");
+    assert!(
+        first.contains("AAEP-A.8-4 (informative) violated"),
+        "{first}"
+    );
     file.write_all((last.join("\n") + "\n").as_bytes())
         .expect("room");
     fs::remove_file(&path).expect("it was said before the file was gone");
@@ -256,7 +259,7 @@ fn a_stream_that_is_written_is_judged_while_it_is() {
     lint(&["-"])
         .write_stdin(stream.clone())
         .assert()
-        .stdout((first + &rest).replace(text(&path), "<stdin>"));
+        .stdout(verdict_first(&(first + &rest)).replace(text(&path), "<stdin>"));
     for (input, status) in [(stream, 1), (session("a", false, 0), 0)] {
         let once = lint(&["-"])
             .write_stdin(input.clone())
@@ -267,10 +270,8 @@ fn a_stream_that_is_written_is_judged_while_it_is() {
             .output()
             .expect("it runs");
         assert_eq!(grown.status.code(), Some(status));
-        assert_eq!(
-            String::from_utf8(grown.stdout),
-            String::from_utf8(once.stdout)
-        );
+        let grown = String::from_utf8_lossy(&grown.stdout);
+        assert_eq!(verdict_first(&grown), String::from_utf8_lossy(&once.stdout));
     }
     for wrong in [
         &["--follow", "-", "--format", "json"][..],
@@ -279,6 +280,13 @@ fn a_stream_that_is_written_is_judged_while_it_is() {
     ] {
         lint(wrong).write_stdin("").assert().code(2);
     }
+}
+
+/// What is said of a stream that is followed, as it is said of one that is whole.
+fn verdict_first(said: &str) -> String {
+    let lines: Vec<&str> = said.split_inclusive('\n').collect();
+    let (verdict, rest) = lines.split_last().expect("a verdict");
+    (*verdict).to_owned() + &rest.concat()
 }
 
 /// The lines of a stream in envelopes that are read line by line, with what has to be said of each.
@@ -339,7 +347,11 @@ fn other_envelopes_are_followed_where_they_are_read_by_line() {
                     "{input}{}",
                     text(&grown.stderr)
                 );
-                assert_eq!(text(&grown.stdout), text(&once.stdout), "{input}");
+                assert_eq!(
+                    verdict_first(&text(&grown.stdout)),
+                    text(&once.stdout),
+                    "{input}"
+                );
                 assert_eq!(
                     text(&grown.stdout).contains("irreversible call of"),
                     is_irreversible && redact.is_empty()
@@ -384,7 +396,7 @@ fn text_before_the_first_object_is_a_finding_while_it_is_followed() {
         "\u{feff}starting up\n\nlistening on 8080\n",
     ] {
         let input = text.to_owned() + &stream;
-        let once = lint(&["-"])
+        let once = lint(&["-", "--all"])
             .write_stdin(input.clone())
             .output()
             .expect("it runs");
@@ -403,7 +415,7 @@ fn text_before_the_first_object_is_a_finding_while_it_is_followed() {
         let grown = following.wait_with_output().expect("it ends");
         let said = String::from_utf8_lossy(&grown.stdout).into_owned();
         assert_eq!(grown.status.code(), Some(1), "{said}");
-        assert_eq!(said, String::from_utf8_lossy(&once.stdout));
+        assert_eq!(verdict_first(&said), String::from_utf8_lossy(&once.stdout));
         assert!(said.contains("AAEP-EV-1"), "{said}");
     }
     let mut command = lint(&["--follow", "-"]);
@@ -428,19 +440,16 @@ fn the_end_of_a_list_is_said_and_the_sums_count_what_is_behind_it() {
             assert_eq!(output.status.code(), Some(1));
             let ends = "no more findings of AAEP-A.8-4 (informative) are listed";
             assert_eq!(said.matches(ends).count(), told, "{count} {how:?}");
-            let last = said.lines().last().unwrap_or_default();
+            let mut verdicts = said.lines().filter(|it| it.starts_with("FAIL  "));
+            let verdict = verdicts.next().unwrap_or_default();
             let all = if count > 1_000 {
                 "at least 1005"
             } else {
                 "1000"
             };
             assert!(
-                last.contains(&format!(", {all} violations, 0 warnings")),
-                "{last}"
-            );
-            assert!(
-                said.contains(&format!("AAEP-A.8-4 (informative) {all}\n")),
-                "{last}"
+                verdict.contains(&format!(", {all} violations, 0 warnings")),
+                "{verdict}"
             );
         }
     }
@@ -461,10 +470,7 @@ fn the_end_of_a_list_is_said_and_the_sums_count_what_is_behind_it() {
         let ends = "no more findings of AAEP-A.8-4 (informative) in the session sess_a are listed";
         assert_eq!(said.matches(ends).count(), usize::from(is_named), "{said}");
         assert_eq!(said.contains("sess_a"), is_named, "{said}");
-        assert!(
-            said.contains("AAEP-A.8-4 (informative) at least 12"),
-            "{said}"
-        );
+        assert!(said.contains("at least 12 violations"), "{said}");
     }
 }
 
@@ -1056,17 +1062,118 @@ fn the_text_of_a_report_names_file_line_clause_and_level_and_shows_the_line() {
     let bytes = fs::read(file).expect("a readable trace");
     let report =
         countersign_lint::lint(&*bytes, "stream.jsonl").expect("reading from memory cannot fail");
-    let text = render_one(&report, Terminal::PLAIN);
+    let text = render_one(&report, false, Terminal::PLAIN);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
-        lines[0],
-        "stream.jsonl:3:2: violation AAEP-EV-1 (wire fact) MUST"
+        lines[..2],
+        [
+            "FAIL  stream.jsonl: violating: 4 records, 1 session, 1 violation, 0 warnings",
+            "stream.jsonl:3:2: AAEP-EV-1 (wire fact) violated (MUST)",
+        ]
     );
     assert!(lines.contains(&" 3 │ this is no record"), "{text}");
-    assert_eq!(
-        lines.last(),
-        Some(&"stream.jsonl: violating: 4 records, 1 session, 1 violation, 0 warnings")
+}
+
+/// So much of a stream is shown as fits on a screen: MUST before SHOULD, one of each clause, in the order of the clauses; the rest is counted.
+#[test]
+fn a_screen_has_the_verdict_and_one_finding_of_each_clause() {
+    let shown = |stream: &str, options: &[&str]| {
+        let mut command = lint(options);
+        let output = command.arg("-").write_stdin(stream.to_owned()).output();
+        String::from_utf8(output.expect("it runs").stdout).expect("UTF-8")
+    };
+    let several: String = (0..12)
+        .map(|it| session(&format!("a{it}x"), true, 0))
+        .collect();
+    let said = shown(&several, &[]);
+    let heads = |said: &str| said.matches(" violated (MUST)").count();
+    assert!(
+        said.starts_with("FAIL  <stdin>: violating: 60 records"),
+        "{said}"
     );
+    assert_eq!(heads(&said), 1, "{said}");
+    assert!(
+        said.contains("AAEP-A.8-4 (informative) violated 11 times more, on lines 8, 13, 18, 23, 28, 33, 38, 43 and 3 more\n"),
+        "{said}"
+    );
+    assert_eq!(heads(&shown(&several, &["--all"])), 12);
+    // Many clauses: those of the text come before those of the wire, and what does not fit is counted.
+    let mut wrong = String::new();
+    for kind in [
+        "AAEP-6.1-6_asked-again-while-open",
+        "AAEP-EV-10_nested-too-deep",
+        "AAEP-6.2.1-1_token-with-a-dash",
+        "AAEP-A.6-1_output-never-completes",
+        "AAEP-EV-9_unknown-core-type",
+        "AAEP-6.4.1-2_irreversible-medium-defaults-to-accept",
+    ] {
+        let stream =
+            fs::read_to_string(trace("invalid", &format!("{kind}.jsonl"))).expect("a stream");
+        let number = wrong.lines().count();
+        let own = stream
+            .replace("sess_a1", &format!("sess_{number}"))
+            .replace("evt_", &format!("evt_{number}x"));
+        wrong += &own.replace("\"rpl_", &format!("\"rpl_{number}x"));
+    }
+    let said = shown(&wrong, &[]);
+    assert_eq!(said.lines().count(), 41, "{said}");
+    let last = said.lines().last().unwrap_or_default();
+    assert!(
+        last.starts_with("… ") && last.ends_with(" more lines: --all shows them"),
+        "{said}"
+    );
+    let whole = shown(&wrong, &["--all"]);
+    let at = |clause: &str| whole.find(&format!(": {clause} ")).expect(clause);
+    let order = [
+        "AAEP-6.1-6",
+        "AAEP-6.2.1-1",
+        "AAEP-6.4.1-2",
+        "AAEP-A.6-1",
+        "AAEP-EV-9",
+        "AAEP-EV-10",
+    ];
+    assert!(order.map(at).is_sorted(), "{whole}");
+}
+
+/// A possible violation leaves the verdict open: status 3, and what would excuse it is said.
+#[test]
+fn what_is_assumed_is_said_and_what_is_not_is_possible() {
+    let file = trace("invalid", "AAEP-6.1-3_rejected-and-over.jsonl");
+    let assumed = "  assumes: the sender of the reply on line 5 is authenticated";
+    lint(&[text(&file)])
+        .assert()
+        .code(1)
+        .stdout(contains(assumed));
+    lint(&[text(&file), "--assume", "unknown-senders"])
+        .assert()
+        .code(3)
+        .stdout(contains("INCONCLUSIVE  "))
+        .stdout(contains(": AAEP-6.1-3 possibly violated (MUST)\n"))
+        .stdout(contains(
+            "  unless: the sender of the reply on line 5 was not authenticated",
+        ));
+    let (document, status) = json_of(&[text(&file), "--assume", "unknown-senders"]);
+    assert_eq!((status, &document["result"]), (3, &json!("INCONCLUSIVE")));
+    assert_eq!(document["violations"], json!([]));
+    assert_eq!(document["possible"][0]["clause"], "AAEP-6.1-3");
+    let (document, _) = json_of(&[text(&file)]);
+    assert_eq!(
+        document["violations"][0]["assumes"]
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
+    lint(&[text(&file), "--assume", "partial-replies"])
+        .assert()
+        .code(3);
+    // All that were sent: the old spelling is another for it.
+    for all in [["--assume", "all-replies"], ["--replies", "all"]] {
+        let mut command = lint(&[text(&file), "--assume", "partial-replies"]);
+        let refused = command.args(all).assert().code(2);
+        refused.stderr(contains(
+            "--assume all-replies contradicts --assume partial-replies",
+        ));
+    }
 }
 
 #[test]
@@ -1076,7 +1183,7 @@ fn of_several_messages_on_one_line_the_accused_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let array = folder.path().join("array.json");
     fs::write(&array, format!("[{}]", lines.join(","))).expect("it can be written");
-    let named = contains(" (message 4): violation AAEP-A.8-4 (informative) MUST");
+    let named = contains(" (message 4): AAEP-A.8-4 (informative) violated (MUST)");
     lint(&[text(&array)]).assert().code(1).stdout(named);
     let (document, _) = json_of(&[text(&array)]);
     let found = &document["violations"][0];
@@ -1281,12 +1388,11 @@ fn text_keeps_within_the_columns_of_the_terminal() {
         let columns: usize = columns.parse().expect("a number");
         assert!(widest <= Some(columns), "{widest:?} of {columns}:\n{said}");
         let unfolded = said.replace("\n  ", " ");
-        let last: Vec<&str> = unfolded.lines().rev().take(2).collect();
+        let first = unfolded.lines().next().unwrap_or_default();
         assert!(
-            last[0].contains("violating: ") && last[0].ends_with("warnings"),
+            first.contains("violating: ") && first.ends_with("warnings"),
             "{said}"
         );
-        assert!(last[1].contains("by clause: AAEP-"), "{said}");
         assert!(said.contains('│'), "the line is shown: {said}");
     }
     // A file or a pipe has no width: a line is a line.
@@ -1297,7 +1403,7 @@ fn text_keeps_within_the_columns_of_the_terminal() {
     let said = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(
         said.lines()
-            .last()
+            .next()
             .is_some_and(|it| it.contains(text(&path)) && it.ends_with("warnings")),
         "{said}"
     );

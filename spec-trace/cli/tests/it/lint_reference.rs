@@ -261,27 +261,10 @@ const KNOWN: [&str; 6] = [
     "AAEP-A.3-3",
 ];
 
-/// A clarification that is withdrawn behind a reply that was ignored looks as if that one had been honoured, unless the
-/// producer says what became of it; and one that nobody can answer any more ends before its time.
-const SEEMS_HONOURED: [&str; 4] = [
-    "AAEP-6.5.1-1",
-    "AAEP-6.5.5-1",
-    "AAEP-6.5.5-2",
-    "AAEP-6.5.5-3",
-];
-
 /// Warnings that the reference does not deserve.
-fn undeserved<'a>(
-    report: &'a LintReport,
-    moves: &[Move],
-    recorder: Recorder,
-) -> Vec<(&'a str, u64)> {
-    let closes = moves.iter().any(|it| matches!(it, Move::Unsubscribe(_)));
-    let may_seem = closes || recorder.ids != Ids::All;
+fn undeserved(report: &LintReport) -> Vec<(&str, u64)> {
     let mut warnings = places(&report.warnings);
-    warnings.retain(|(clause, _)| {
-        !(KNOWN.contains(clause) || may_seem && SEEMS_HONOURED.contains(clause))
-    });
+    warnings.retain(|(clause, _)| !KNOWN.contains(clause));
     warnings
 }
 
@@ -303,10 +286,15 @@ proptest! {
         let run = played(&moves, recorder);
         let report = run.report();
         prop_assert_eq!(places(&report.violations), [], "{}", run.lines.join("\n"));
-        prop_assert_eq!(undeserved(&report, &moves, recorder), [], "{}", run.lines.join("\n"));
+        prop_assert_eq!(undeserved(&report), [], "{}", run.lines.join("\n"));
         let mut sessions = run.producer.sessions().values();
         let over = sessions.all(|session| session.status != SessionStatus::Active);
-        let expected = if over { Verdict::Conforming } else { Verdict::Inconclusive };
+        // What is recorded as it was is what it seems, and nothing is possible that was not.
+        if recorder.wraps && recorder.ids == Ids::All && !run.closes {
+            prop_assert_eq!(places(&report.possible), [], "{}", run.lines.join("\n"));
+        }
+        let is_open = !over || !report.possible.is_empty();
+        let expected = if is_open { Verdict::Inconclusive } else { Verdict::Conforming };
         prop_assert_eq!(report.verdict, expected);
     }
 
@@ -333,7 +321,7 @@ proptest! {
         let run = played(&moves, recorder);
         let report = run.report();
         prop_assert_eq!(places(&report.violations), [], "{}", run.lines.join("\n"));
-        prop_assert_eq!(undeserved(&report, &moves, recorder), [], "{}", run.lines.join("\n"));
+        prop_assert_eq!(undeserved(&report), [], "{}", run.lines.join("\n"));
     }
 
     /// AAEP-A.9-1, AAEP-EV-8, AAEP-A.6-2, AAEP-6.1-7: nor is it when another agent asks, writes and calls tools in its session.
@@ -346,7 +334,7 @@ proptest! {
         let run = played(&moves, recorder);
         // The second agent does not number its events, so nobody may.
         let lines = without_numbers(&with_second_agent(&run, &picks));
-        let report = lint(lines.join("\n").as_bytes(), "run").expect("reading from memory cannot fail");
+        let report = run.judged(&lines);
         prop_assert_eq!(places(&report.violations), [], "{}", lines.join("\n"));
     }
 
@@ -362,7 +350,7 @@ proptest! {
         several in any::<bool>(),
     ) {
         let run = played(&moves, recorder);
-        let mut lines = if several { without_numbers(&with_second_agent(&run, &picks)) } else { run.lines };
+        let mut lines = if several { without_numbers(&with_second_agent(&run, &picks)) } else { run.lines.clone() };
         let events: Vec<String> = lines.iter().filter(|line| line.contains("event_id")).cloned().collect();
         lines.drain(..from.index(lines.len()));
         let at = again.index(lines.len());
@@ -373,7 +361,7 @@ proptest! {
             let behind = at + 1;
             lines.splice(behind..behind, copies);
         }
-        let report = lint(lines.join("\n").as_bytes(), "run").expect("reading from memory cannot fail");
+        let report = run.judged(&lines);
         prop_assert_eq!(places(&report.violations), [], "{}", lines.join("\n"));
     }
 

@@ -210,7 +210,7 @@ fn the_command_tells_the_protocol_by_the_content_and_names_file_line_and_clause(
     let (status, text) = command(&[wrong]);
     assert_eq!(status, Some(1), "{text}");
     assert!(
-        text.contains(&format!("{wrong}:10")) && text.contains("violation PA-8"),
+        text.contains(&format!("{wrong}:10")) && text.contains("PA-8 (inferred) violated"),
         "{text}"
     );
     assert_eq!(command(&[right]).0, Some(0));
@@ -249,6 +249,7 @@ fn what_does_not_fit_a_transcript_is_said() {
     let transcript = "pending-action/valid/PA-8_denied-then-allowed.jsonl";
     for (arguments, word) in [
         (&["--replies", "all"][..], "--replies is for streams"),
+        (&["--assume", "unknown-senders"], "--assume is for streams"),
         (
             &["--replies-from", transcript],
             "--replies-from is for streams",

@@ -20,7 +20,7 @@ use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
-    after_failed_reply, clauses_of, doubt_announced, doubt_reply, may_not_count, what_would_tell,
+    after_failed_reply, clauses_of, doubt_announced, doubt_of, doubt_reply, what_would_tell,
 };
 use super::resolution::Resolution;
 use super::wording::{Action, Fit, Wording};
@@ -597,13 +597,16 @@ impl Ran {
                     let message = format!(
                         "{what}, which was rejected and then accepted, by another reply or by default"
                     );
-                    let rule = &rules::CALLED_AFTER_REJECTION;
-                    let reason = may_not_count(&message, question);
-                    notes.leave_open(rule.clause, self.place.line, reason);
+                    let finding = self.finding(&rules::CALLED_AFTER_REJECTION, session, message);
+                    notes.add_possible(finding, doubt_of(question));
                 }
                 (false, _) => {
                     let message = format!("{what}, which was rejected on line {reply}");
-                    self.accuse(&rules::CALLED_AFTER_REJECTION, session, message, notes);
+                    let finding = self.finding(&rules::CALLED_AFTER_REJECTION, session, message);
+                    let before = (self.place.line, self.moment());
+                    let accepted = question.accepted_besides(before, may_default);
+                    let assumed = question.assumed().filter(|_| accepted.is_some());
+                    notes.add(finding.assuming(assumed));
                 }
             };
         }

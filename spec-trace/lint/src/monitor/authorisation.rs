@@ -15,16 +15,16 @@ use super::Notes;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
-    after_failed_reply, allowed_instead, breaks_besides, calls_withdrawn_accepted, doubt,
+    after_failed_reply, allowed_instead, breaks_besides, calls_withdrawn_accepted, doubt, doubt_of,
     doubt_order, doubt_place, doubt_reversible, doubt_several, doubt_withdrawal, doubt_words,
-    may_not_count, stray_acceptance,
+    stray_acceptance,
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
 use super::run::Run;
 use super::wording::{Action, Fit};
 use crate::action_ids::{ActionIds, IdKinds, Relation};
-use crate::finding::{Finding, TiedBy};
+use crate::finding::{FITS_UP_TO, Finding, INSTEAD, TiedBy};
 use crate::memory::Memory;
 use crate::record::{Event, EventKind, Risk};
 use crate::rules::{self, Rule};
@@ -480,7 +480,7 @@ impl Authorisation {
         }
         // Who rejected may be nobody who counts, and whose acceptance does may be recorded late.
         let may_be_unanswered = candidates.iter().any(|index| {
-            !self.assigned.is_taken(*index) && confirmations.kept(*index).may_be_unanswered
+            !self.assigned.is_taken(*index) && confirmations.kept(*index).may_be_unanswered()
         });
         // Whether a call breaks the answer to a question that does not name it, or came before a question of its own, shows
         // when it completes at last.
@@ -600,6 +600,7 @@ impl Authorisation {
     fn explain_otherwise(
         &mut self,
         number: usize,
+        session: &str,
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> bool {
@@ -607,7 +608,6 @@ impl Authorisation {
         if !questions.any(|(_, it)| it.overruled.iter().any(Option::is_some)) {
             return false;
         }
-        let line = self.runs[number].line();
         let explains = |run: &Run, it: usize| {
             let otherwise = || run.otherwise(confirmations.kept(it)).is_some();
             run.is_explained_by(it, confirmations) || otherwise()
@@ -631,8 +631,10 @@ impl Authorisation {
                 self.runs[number].call(),
                 question.place.line
             );
-            let clause = rules::CALLED_AFTER_REJECTION.clause;
-            notes.leave_open(clause, line, may_not_count(&message, question));
+            let run = &self.runs[number];
+            let rule = &rules::CALLED_AFTER_REJECTION;
+            let finding = Finding::new(rule, &run.place, Some(session), message);
+            notes.add_possible(finding.tied_by(run.tied_by()), doubt_of(question));
         }
         true
     }
@@ -684,7 +686,7 @@ impl Authorisation {
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> Option<Accused> {
-        if self.explain_otherwise(number, confirmations, notes) {
+        if self.explain_otherwise(number, session, confirmations, notes) {
             return Some(self.runs[number].accused(false));
         }
         let candidates = self.runs.get(number)?.candidates(confirmations);
@@ -718,13 +720,13 @@ impl Authorisation {
             return Some(accused(false));
         }
         let before = match line - 1 {
-            0 => String::new(),
+            0 => "; ".to_owned(),
             last => {
-                format!("up to line {last} the calls of this session fit a conforming run, and ")
+                format!("{FITS_UP_TO}{last} the calls of this session fit a conforming run, and ")
             }
         };
         let message = format!(
-            "{message}; {before}what it could have gone on with is {}",
+            "{message}{before}{INSTEAD}{}",
             allowed_instead(&run, &candidates, confirmations)
         );
         let mut finding = Finding::new(rule, &run.place, Some(session), message);
@@ -743,6 +745,7 @@ impl Authorisation {
         if let Some(latest) = unused.find(|it| !self.assigned.is_taken(**it)) {
             let question = confirmations.kept(*latest);
             finding = finding.and_also(&breaks_besides(rule, &run, question));
+            finding = finding.assuming(run.assumes(question));
         }
         // One that no question is left for that may be about it, and one that nobody accepted.
         let unasked = rule == &rules::IRREVERSIBLE_UNASKED;

@@ -1,8 +1,8 @@
 //! Clarifications: asked, answered, and whether the producer goes on before they are.
 //!
 //! A clarification has no effect of its own, so what shows of its outcome is a change of state, and a withdrawn one looks
-//! the same. Hence these findings are warnings, and those about replies need the producer's own word that the question is
-//! answered. That a reply or a timeout was not honoured (AAEP-6.1-7) is a violation where the producer says so itself, and else does
+//! the same. A producer that goes on right behind a reply is taken to go on with that reply, unless
+//! [`Settings::unsaid_withdrawals`] says otherwise. Whether it may go on without any reply is no more than a warning. That a reply or a timeout was not honoured (AAEP-6.1-7) is a violation where the producer says so itself, and else does
 //! not show: no clause says what has to come of either.
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use super::Notes;
 use super::checks::{Check, broken_in_words, schema, transport};
-use super::confirmation::goes_back;
+use super::confirmation::{assumed_sender, goes_back};
 use super::confirmations::SLACK_SECONDS;
 use super::extension::{Extension, TimeLeft, late_reply};
 use crate::action_ids::ActionIds;
@@ -20,6 +20,7 @@ use crate::memory::Memory;
 use crate::record::{Clarification, Event, EventKind, ResponseKind, StatedOutcome};
 use crate::reply::{ClarificationContent, Content, Reply, Response, Sender};
 use crate::rules::{self, Rule};
+use crate::stream::Settings;
 use crate::time::Timestamp;
 
 /// Clarifications that are kept of a session.
@@ -33,6 +34,16 @@ pub struct Clarifications {
     pub extended: u64,
     /// Whether the lines stand in the order of receipt: no reply explains what stands before it.
     pub in_order: bool,
+    unknown_senders: bool,
+    unsaid_withdrawals: bool,
+}
+
+/// What an event shows besides itself.
+#[derive(Debug, Clone, Copy)]
+struct Around {
+    /// Whether no other question may be open, so that a change of state is about the clarification.
+    is_alone: bool,
+    unsaid_withdrawals: bool,
 }
 
 /// One clarification.
@@ -52,6 +63,8 @@ pub struct Asked {
     heeded: bool,
     /// The valid reply that came, where it surely counted: its line, and when it was received.
     counted: Option<(u64, Timestamp)>,
+    /// What is assumed of its sender.
+    assumed: Option<String>,
     /// When it first put out another event since the timeout, and had not gone on.
     stood_still: Option<Timestamp>,
     /// The line on which it first went on where that was late: it had put out other events since the timeout.
@@ -62,6 +75,8 @@ pub struct Asked {
     question: Clarification,
     /// The last reply to it that had to be ignored.
     ignored: Option<(u64, Vec<Check>)>,
+    /// Whether that was taken by the transport, and nothing but progress has come since.
+    is_fresh: bool,
     suspicion: Option<Suspicion>,
 }
 
@@ -73,6 +88,20 @@ struct Suspicion {
     open: bool,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
+    /// Whether it went on right behind a reply that had to be ignored.
+    right_behind: bool,
+    since: Since,
+}
+
+/// What the producer has done since it is suspected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Since {
+    /// Nothing that tells.
+    Nothing,
+    /// It works with what it was told.
+    Works,
+    /// It waits again, and has asked nothing else.
+    Waits,
 }
 
 /// What may have become of a clarification.
@@ -113,11 +142,23 @@ impl Status {
 }
 
 impl Clarifications {
+    /// None at all.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            unknown_senders: settings.unknown_senders,
+            unsaid_withdrawals: settings.unsaid_withdrawals,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn remember(&self, memory: &mut Memory) {
         let Self {
             asked,
             extended,
             in_order,
+            // What is asked for.
+            unknown_senders: _,
+            unsaid_withdrawals,
         } = self;
         memory.line(*extended);
         memory.value(in_order);
@@ -130,14 +171,20 @@ impl Clarifications {
                 followed,
                 heeded,
                 counted,
+                // It follows from that.
+                assumed: _,
                 stood_still,
                 late,
                 deadline,
                 extension,
                 question,
                 ignored,
+                is_fresh,
                 suspicion,
             } = asked;
+            // What they tell is no accusation where withdrawals may be unsaid.
+            let is_told = !unsaid_withdrawals;
+            memory.value(&(is_told && *is_fresh));
             memory.line(place.line);
             memory.line(late.unwrap_or_default());
             memory.value(stood_still);
@@ -157,7 +204,11 @@ impl Clarifications {
                     open,
                     sent,
                     received,
+                    right_behind,
+                    since,
                 } = suspicion;
+                memory.value(&(is_told && *right_behind));
+                memory.value(&Some(since).filter(|_| is_told));
                 memory.line(finding.line);
                 memory.value(&(finding.clause, open, sent, received));
             });
@@ -170,14 +221,27 @@ impl Clarifications {
     }
 
     /// Judges an event of the open session, for a record that holds all replies. Yields the token of a clarification that is
-    /// forgotten.
-    pub fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<Cow<'static, str>> {
+    /// forgotten. `is_alone` says that no confirmation may be open.
+    pub fn event(
+        &mut self,
+        event: &Event,
+        is_alone: bool,
+        notes: &mut Notes,
+    ) -> Option<Cow<'static, str>> {
+        let open = self
+            .asked
+            .iter()
+            .filter(|it| !it.status.is_over() && !it.followed);
+        let around = Around {
+            is_alone: is_alone && open.count() < 2,
+            unsaid_withdrawals: self.unsaid_withdrawals,
+        };
         for asked in &mut self.asked {
-            asked.pass(event, notes);
+            asked.pass(event, around, notes);
             // One that is open is over with any later reply.
             let is_open = asked.suspicion.as_ref().is_none_or(|it| it.open);
             if self.in_order && !is_open {
-                asked.give_up(notes);
+                asked.give_up(around.unsaid_withdrawals, notes);
             }
         }
         let EventKind::Clarifying(question) = &event.kind else {
@@ -193,19 +257,21 @@ impl Clarifications {
             followed: false,
             heeded: false,
             counted: None,
+            assumed: None,
             stood_still: None,
             late: None,
             deadline: event.sent.and_then(after_timeout),
             extension: None,
             question: question.clone(),
             ignored: None,
+            is_fresh: false,
             suspicion: None,
         });
         if self.asked.len() <= KEPT {
             return None;
         }
         let mut forgotten = self.asked.pop_front()?;
-        forgotten.give_up(notes);
+        forgotten.give_up(self.unsaid_withdrawals, notes);
         forgotten.ids.token
     }
 
@@ -242,6 +308,10 @@ impl Clarifications {
     /// valid.
     pub fn reply(&mut self, reply: &Reply, notes: &mut Notes) -> Option<Check> {
         let token = reply.token;
+        // What comes next may come of this one.
+        for asked in &mut self.asked {
+            asked.is_fresh = false;
+        }
         let asked = self
             .asked
             .iter_mut()
@@ -249,9 +319,10 @@ impl Clarifications {
         let extension = asked.extension_after(self.extended);
         let failed = failed(asked, reply, extension);
         if let (Content::Clarification(Ok(content)), []) = (&reply.content, &*failed) {
-            asked.answer(reply, content, extension, notes);
+            asked.answer(reply, content, extension, self.unknown_senders, notes);
         }
         let leads = failed.first().copied();
+        asked.is_fresh = leads.is_some() && is_taken(reply);
         if leads.is_some() {
             asked.ignored = Some((reply.place.line, failed));
         }
@@ -261,7 +332,7 @@ impl Clarifications {
     /// Accuses what no reply explained: none will come any more.
     pub fn give_up(&mut self, notes: &mut Notes) {
         for asked in &mut self.asked {
-            asked.give_up(notes);
+            asked.give_up(self.unsaid_withdrawals, notes);
         }
     }
 }
@@ -276,7 +347,12 @@ impl Asked {
     }
 
     /// Takes in an event: the timeout may have passed by then, or the producer goes on.
-    fn pass(&mut self, event: &Event, notes: &mut Notes) {
+    fn pass(&mut self, event: &Event, around: Around, notes: &mut Notes) {
+        let is_fresh = self.is_fresh;
+        if event.producer == self.producer {
+            self.is_fresh &= matches!(event.kind, EventKind::Progress { .. });
+            self.go_on(event);
+        }
         if self.status.is_over() {
             if self.is_left_by(event) {
                 self.heeded = true;
@@ -303,7 +379,7 @@ impl Asked {
         }
         let stated = stated(event);
         if self.status == Status::Open && event.sent.is_some() {
-            self.suspect(event, stated);
+            self.suspect(event, stated, is_fresh && around.is_alone);
         }
         self.followed = true;
         self.status = stated.map_or(Status::PerhapsOver, Status::Told);
@@ -325,7 +401,8 @@ impl Asked {
             "the producer says that nobody answered the clarification on line {}, which the valid reply on line {reply} had answered in time",
             self.place.line
         );
-        notes.add(finding(&rules::CLARIFICATION_DROPPED, event, message));
+        let finding = finding(&rules::CLARIFICATION_DROPPED, event, message);
+        notes.add(finding.assuming(self.assumed.take()));
     }
 
     /// Whether it is a change of state by which the producer goes on.
@@ -365,12 +442,15 @@ impl Asked {
     /// The producer says before the timeout that the question is answered, and no valid reply is on record. Where it says nothing,
     /// and a reply came that had to be ignored, that is left open: it may have withdrawn the question, or be speaking of another (AAEP-6.8-3); and a default may have been applied when the
     /// last subscription closed (AAEP-A.5-2). So it is where it goes on to a state that no withdrawal returns to.
-    fn suspect(&mut self, event: &Event, stated: Option<StatedOutcome>) {
+    fn suspect(&mut self, event: &Event, stated: Option<StatedOutcome>, is_fresh: bool) {
         let says_so = stated == Some(StatedOutcome::Answered) && !self.question.has_default;
         let may_heed_it = stated.is_none() && self.ignored.is_some();
-        let EventKind::StateChanged { to, .. } = &event.kind else {
+        let EventKind::StateChanged { from, to } = &event.kind else {
             return;
         };
+        let awaiting = Some(AgentState::AwaitingInput.name());
+        let right_behind =
+            is_fresh && may_heed_it && *from == awaiting && to.is_some_and(goes_back);
         let goes_on = stated.is_none() && to.is_some_and(|to| !goes_back(to));
         if !says_so && !may_heed_it && !goes_on {
             return;
@@ -397,7 +477,39 @@ impl Asked {
             open: !says_so,
             sent: event.sent,
             received: event.received,
+            right_behind,
+            since: Since::Nothing,
         });
+    }
+
+    /// Takes in what the producer does behind what it is suspected for.
+    fn go_on(&mut self, event: &Event) {
+        let question = &self.question.question;
+        let Some(suspicion) = &mut self.suspicion else {
+            return;
+        };
+        match &event.kind {
+            EventKind::StateChanged { to, .. } => {
+                if *to == Some(AgentState::AwaitingInput.name()) {
+                    suspicion.since = Since::Waits;
+                } else if suspicion.since == Since::Waits {
+                    suspicion.since = Since::Nothing;
+                }
+            }
+            // It asks again: the reply was none.
+            EventKind::Clarifying(again) if again.question == *question => {
+                suspicion.right_behind = false;
+            }
+            EventKind::Asked(_)
+            | EventKind::Clarifying(_)
+            | EventKind::Invoked { .. }
+            | EventKind::Output(_)
+            | EventKind::Handoff => suspicion.since = Since::Works,
+            EventKind::Started
+            | EventKind::Progress { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Ended(_) => {}
+        }
     }
 
     /// Takes in a valid reply. Behind the deadline it is one only where more time was given.
@@ -406,6 +518,7 @@ impl Asked {
         reply: &Reply,
         content: &ClarificationContent,
         extension: Option<Extension>,
+        unknown_senders: bool,
         notes: &mut Notes,
     ) {
         let explains = |it: &Suspicion| match (reply.received, it.received, it.sent) {
@@ -417,7 +530,10 @@ impl Asked {
         let late = self.deadline.filter(|it| content.decided >= *it);
         let (Some(deadline), Some(extension)) = (late, extension) else {
             if self.status != Status::Told(StatedOutcome::Answered) {
-                self.counted = self.surely_counted(reply, content);
+                let is_assumed = reply.sender == Sender::Unsaid && !unknown_senders;
+                let is_known = reply.sender == Sender::Known || is_assumed;
+                self.counted = self.surely_counted(reply, content).filter(|_| is_known);
+                self.assumed = is_assumed.then(|| assumed_sender(reply.place.line));
             }
             self.status = Status::Answered;
             return;
@@ -430,7 +546,7 @@ impl Asked {
         notes.leave_open("AAEP-6.5.5-1", reply, reason);
     }
 
-    /// The line of a valid reply and when it was received, where its sender is known and it arrived in time whatever the clocks did.
+    /// The line of a valid reply and when it was received, where it arrived in time whatever the clocks did.
     fn surely_counted(
         &self,
         reply: &Reply,
@@ -438,21 +554,34 @@ impl Asked {
     ) -> Option<(u64, Timestamp)> {
         let received = reply.received?;
         let is_in_time = |it: Timestamp| Some(it.plus_seconds(SLACK_SECONDS)) < self.deadline;
-        let is_taken = reply.http_status.is_none_or(|it| (200..300).contains(&it));
         let counts = self.status == Status::Open
-            && reply.sender == Sender::Known
-            && is_taken
+            && is_taken(reply)
             && is_in_time(received)
             && is_in_time(content.decided);
         counts.then_some((reply.place.line, received))
     }
 
-    fn give_up(&mut self, notes: &mut Notes) {
-        let Some(Suspicion { finding, open, .. }) = self.suspicion.take() else {
+    fn give_up(&mut self, unsaid_withdrawals: bool, notes: &mut Notes) {
+        let Some(suspicion) = self.suspicion.take() else {
             return;
         };
+        let goes_on = suspicion.right_behind && suspicion.since == Since::Works;
+        let Suspicion { finding, open, .. } = suspicion;
+        let line = finding.line;
         if !open {
             return notes.add(finding);
+        }
+        if goes_on && unsaid_withdrawals {
+            let unless = format!(
+                "the state.changed on line {line} withdrew the question, or its last subscription had closed; extensions.countersign.outcome would tell"
+            );
+            return notes.add_possible(finding, unless);
+        }
+        if goes_on {
+            let assumed = format!(
+                "the state.changed on line {line} goes on with that reply: nothing withdrew the question, and no subscription closed (--assume unsaid-withdrawals: one may have)"
+            );
+            return notes.add(finding.assuming([assumed]));
         }
         let heeded = self.ignored.is_some();
         let reason = format!(
@@ -463,6 +592,11 @@ impl Asked {
         );
         notes.leave_open(finding.clause, finding.line, reason);
     }
+}
+
+/// Whether the transport did not turn the reply away.
+fn is_taken(reply: &Reply) -> bool {
+    reply.http_status.is_none_or(|it| (200..300).contains(&it))
 }
 
 /// What an event says has become of the clarification that it names.

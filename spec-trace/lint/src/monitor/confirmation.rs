@@ -76,7 +76,7 @@ pub enum FollowUp {
     StateOrCall,
 }
 
-/// Why a decision may not have counted, and what a recording would have to hold to show it.
+/// Why a decision may not have counted, and what in a recording would tell.
 #[derive(Debug, Clone, Copy)]
 pub enum Doubt {
     /// AAEP-6.3.4-5: the reply on that line may be of a sender who is not known.
@@ -92,15 +92,15 @@ impl fmt::Display for Doubt {
         match self {
             Self::Sender(reply) => write!(
                 formatter,
-                "whether the reply on line {reply} counted does not show: a recording would have to hold that its sender was authenticated and its subscription open (\"sender\":\"known\")"
+                "the sender of the reply on line {reply} was not authenticated, or its subscription not open; \"sender\" in its record would tell"
             ),
             Self::Arrival(reply) => write!(
                 formatter,
-                "whether the reply on line {reply} arrived before the timeout does not show: a recording would have to hold when it was received (\"at\")"
+                "the reply on line {reply} arrived behind the timeout; \"at\" in its record would tell"
             ),
             Self::Withdrawn(changed) => write!(
                 formatter,
-                "whether the state.changed on line {changed} withdrew the question does not show: a recording would have to hold what became of it (extensions.countersign.outcome)"
+                "the state.changed on line {changed} withdrew the question; extensions.countersign.outcome would tell"
             ),
         }
     }
@@ -148,8 +148,10 @@ pub struct Confirmation {
     left: Option<(u64, Timestamp)>,
     /// The last reply to it that had to be ignored: its line, and the checks that it failed, the one that tells most first.
     pub ignored: Option<(u64, Vec<Check>)>,
-    /// Whether nothing says that the sender of that reply is known: then it may not have counted.
-    pub may_be_unanswered: bool,
+    /// Whether nothing says that the sender of that reply is known.
+    pub(super) sender_unsaid: bool,
+    /// Whether it may not have counted then: see [`crate::stream::Settings::unknown_senders`].
+    pub(super) unknown_senders: bool,
     /// Whether nothing says that it arrived before the deadline, whenever it was decided.
     pub(super) may_be_late: bool,
     /// The line of a change of state that may have withdrawn it although it left another state than `awaiting_input`, as it does
@@ -210,7 +212,8 @@ impl Confirmation {
             slack: 0,
             in_order: false,
             left: None,
-            may_be_unanswered: false,
+            sender_unsaid: false,
+            unknown_senders: false,
             may_be_late: false,
             withdrawn_elsewhere: None,
             overruled: [None; 2],
@@ -250,7 +253,9 @@ impl Confirmation {
             slack,
             in_order,
             left,
-            may_be_unanswered,
+            sender_unsaid,
+            // What is asked for.
+            unknown_senders: _,
             may_be_late,
             withdrawn_elsewhere,
             overruled,
@@ -282,7 +287,7 @@ impl Confirmation {
             said_accepted,
             closed,
             modified,
-            may_be_unanswered,
+            sender_unsaid,
             may_be_late,
         ));
         memory.each(overruled.iter().flatten(), |memory, (line, moment)| {
@@ -372,6 +377,11 @@ impl Confirmation {
         let Some((decided, arrived)) = self.decided.filter(|_| line < reply) else {
             return false;
         };
+        // AAEP-6.4-1, AAEP-6.4.2-3: a reply that came in time only if more was granted did not come before the default.
+        let is_late = self.deadline.is_some_and(|it| decided >= it);
+        if is_late && self.acceptable_from.is_some_and(|from| from <= line) {
+            return false;
+        }
         match (arrived, received, sent) {
             _ if self.in_order => true,
             (Some(arrived), Some(received), _) => received.plus_seconds(self.slack) < arrived,
@@ -390,11 +400,33 @@ impl Confirmation {
     /// only where that may be.
     pub(super) fn overruled_before(
         &self,
-        (line, moment): (u64, Option<Timestamp>),
+        before: (u64, Option<Timestamp>),
         may_default: bool,
     ) -> Option<u64> {
         let [by_reply, by_default] = self.overruled;
-        let acceptances = [by_reply, by_default.filter(|_| may_default)];
+        let by_reply = by_reply.filter(|_| self.unknown_senders);
+        let may_be_late = self.unknown_senders || self.may_be_late;
+        self.first_before(
+            before,
+            [by_reply, by_default.filter(|_| may_default && may_be_late)],
+        )
+    }
+
+    /// The same where that reply counts, by what is assumed of its sender.
+    pub(super) fn accepted_besides(
+        &self,
+        before: (u64, Option<Timestamp>),
+        may_default: bool,
+    ) -> Option<u64> {
+        let [by_reply, by_default] = self.overruled;
+        self.first_before(before, [by_reply, by_default.filter(|_| may_default)])
+    }
+
+    fn first_before(
+        &self,
+        (line, moment): (u64, Option<Timestamp>),
+        acceptances: [Option<(u64, Option<Timestamp>)>; 2],
+    ) -> Option<u64> {
         let mut acceptances = acceptances.into_iter().flatten();
         let by_time = |it: Option<Timestamp>| it.is_none() || it <= moment;
         // Its default may have been applied by the very event that shows that its time is over.
@@ -482,7 +514,7 @@ impl Confirmation {
     }
 
     fn is_told(&mut self) {
-        self.may_be_unanswered = false;
+        self.sender_unsaid = false;
         self.may_be_late = false;
         self.withdrawn_elsewhere = None;
     }
@@ -502,13 +534,25 @@ impl Confirmation {
         }
     }
 
+    /// Whether the reply that decided it may not have counted for its sender.
+    pub fn may_be_unanswered(&self) -> bool {
+        self.sender_unsaid && self.unknown_senders
+    }
+
+    /// AAEP-6.3.4-5, AAEP-REPLY-14: what is assumed of the sender of the reply that decided it, where its record does not say.
+    pub fn assumed(&self) -> Option<String> {
+        let (reply, _) = self.answered?;
+        let is_assumed = self.sender_unsaid && !self.unknown_senders;
+        is_assumed.then(|| assumed_sender(reply))
+    }
+
     /// What may speak against what became of it.
     pub fn doubt(&self) -> Option<Doubt> {
         let reply = self.answered.map(|(reply, _)| reply);
         let withdrawn = self.withdrawn_elsewhere;
         // AAEP-6.8-4: what is decided behind a withdrawal is decided in vain.
         let withdrawn = withdrawn.filter(|changed| reply.is_none_or(|reply| *changed < reply));
-        let of_reply = reply.and_then(|reply| match (self.may_be_unanswered, self.may_be_late) {
+        let of_reply = reply.and_then(|reply| match (self.may_be_unanswered(), self.may_be_late) {
             (true, _) => Some(Doubt::Sender(reply)),
             (false, true) => Some(Doubt::Arrival(reply)),
             (false, false) => None,
@@ -601,6 +645,13 @@ impl Confirmation {
             None => Outcomes::ACCEPTED.or(Outcomes::REJECTED),
         }
     }
+}
+
+/// What is assumed of the sender of the reply on this line.
+pub(super) fn assumed_sender(reply: u64) -> String {
+    format!(
+        "the sender of the reply on line {reply} is authenticated and its subscription open (--assume unknown-senders: it may not be)"
+    )
 }
 
 /// AAEP-6.8-3, AAEP-A.2-4: whether it may be a state that a withdrawal returns to; what a producer's own states are kinds of does not show.

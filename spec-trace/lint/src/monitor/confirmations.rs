@@ -18,6 +18,7 @@ use crate::agent_state::AgentState;
 use crate::memory::Memory;
 use crate::record::{Decision, Event, EventKind};
 use crate::reply::{Answer, Reply, ReplyContent, Sender};
+use crate::stream::Settings;
 use crate::time::Timestamp;
 
 /// Seconds that a reply may be on its way, and that a recorder may be late in logging one. Within this time of the
@@ -60,6 +61,8 @@ pub struct Confirmations {
     pub slack: i64,
     /// Whether the lines stand in the order of receipt: no reply explains what stands before it.
     pub in_order: bool,
+    /// See [`Settings::unknown_senders`].
+    unknown_senders: bool,
     /// Those of which no event so far may say what became of them, and no reply for sure.
     untouched: Ordered<usize>,
     /// The others that are kept.
@@ -89,10 +92,15 @@ struct Kept {
 
 impl Confirmations {
     /// An empty one.
-    pub fn new(replies: Replies, slack: i64) -> Self {
+    pub fn new(replies: Replies, settings: Settings) -> Self {
         Self {
-            slack,
+            slack: if settings.two_clocks {
+                SLACK_SECONDS
+            } else {
+                0
+            },
             in_order: false,
+            unknown_senders: settings.unknown_senders,
             by_number: Ordered::default(),
             asked: 0,
             replies,
@@ -114,6 +122,8 @@ impl Confirmations {
             replies,
             slack,
             in_order,
+            // What is asked for.
+            unknown_senders: _,
             untouched,
             touched,
             ran_out,
@@ -139,6 +149,12 @@ impl Confirmations {
         for (_, kept) in self.by_number.iter_mut() {
             kept.confirmation.in_order = in_order;
         }
+    }
+
+    /// Whether none of the questions that are kept may be open, or be answered with nothing behind it yet.
+    pub fn may_none_be_open(&self) -> bool {
+        let mut all = self.all();
+        self.unfollowed.is_empty() && !all.any(|(_, it)| it.possible.may_be(Outcomes::PENDING))
     }
 
     /// Whether all replies are in the record.
@@ -275,6 +291,7 @@ impl Confirmations {
         let line = confirmation.place.line;
         confirmation.slack = self.slack;
         confirmation.in_order = self.in_order;
+        confirmation.unknown_senders = self.unknown_senders;
         if self.replies == Replies::Unseen {
             confirmation.add(Outcomes::ACCEPTED.or(Outcomes::REJECTED), line);
         }
@@ -436,7 +453,7 @@ impl Confirmations {
         };
         let time = reply.received.unwrap_or(content.decided);
         if let Some(check) = confirmation.is_over_at(Some(time)) {
-            let may_count = confirmation.closed.is_none() && confirmation.may_be_unanswered;
+            let may_count = confirmation.closed.is_none() && confirmation.sender_unsaid;
             if may_count && effect.outcomes.may_be(Outcomes::ACCEPTED) {
                 confirmation.overruled[0].get_or_insert((reply.place.line, Some(time)));
             }
@@ -452,7 +469,7 @@ impl Confirmations {
             confirmation.answered = Some((reply.place.line, time));
             confirmation.decided = Some((content.decided, reply.received));
             confirmation.near = effect.near;
-            confirmation.may_be_unanswered = reply.sender == Sender::Unsaid;
+            confirmation.sender_unsaid = reply.sender == Sender::Unsaid;
             confirmation.may_be_late = reply.received.is_none();
             self.unfollowed.push(number);
         }
@@ -528,7 +545,7 @@ impl Confirmations {
             self.deadlines.remove((deadline, number));
             if confirmation.possible.may_be(Outcomes::PENDING) {
                 confirmation.add_default(event.place.line);
-            } else if (confirmation.may_be_unanswered || confirmation.may_be_late)
+            } else if (confirmation.sender_unsaid || confirmation.may_be_late)
                 && confirmation.default_outcome().may_be(Outcomes::ACCEPTED)
             {
                 confirmation.overruled[1].get_or_insert((event.place.line, event.sent));

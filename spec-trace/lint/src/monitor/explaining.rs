@@ -145,11 +145,10 @@ fn honoured(check: Check) -> Option<(&'static Rule, String)> {
     }
 }
 
-/// What would be a fault if what became of the question were as it looks.
-pub fn may_not_count(message: &str, question: &Confirmation) -> String {
-    let doubt = question.doubt();
-    let doubt = doubt.map(|it| format!("; {it}")).unwrap_or_default();
-    format!("{message}{doubt}")
+/// What may speak against what became of a question, in words.
+pub fn doubt_of(question: &Confirmation) -> String {
+    let doubt = question.doubt().map(|it| it.to_string());
+    doubt.unwrap_or_else(|| "the reply that decided it did not count".to_owned())
 }
 
 /// Says what may be wrong about a call that the acceptance of this question explains, and does not show.

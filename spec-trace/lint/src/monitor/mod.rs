@@ -53,7 +53,7 @@ use std::collections::BTreeMap;
 use super::finding::{ASKED_BEHIND, Finding, TiedBy};
 use super::memory::Memory;
 use super::report::{NotJudged, Silence, Unlisted, Within};
-use super::rules::IRREVERSIBLE_UNASKED;
+use super::rules::{IRREVERSIBLE_UNASKED, Weight};
 use extension::Extension;
 use sequence::{Gap, Shown};
 
@@ -77,6 +77,8 @@ struct Held {
 pub struct Notes {
     /// In the order in which they were found.
     findings: Vec<Finding>,
+    /// What would be wrong, if something that does not show did not excuse it.
+    possible: Vec<Finding>,
     /// What cannot be judged although it looks like a fault.
     withheld: Vec<(Option<Held>, NotJudged)>,
     /// The lines of calls that nobody had been asked about, with those of the questions that came behind them.
@@ -136,6 +138,20 @@ impl Notes {
             }
         }
         Some(finding)
+    }
+
+    /// Adds what is wrong unless this excuses it, which does not show. Of what is no more than a warning that is not judged.
+    pub fn add_possible(&mut self, finding: Finding, unless: String) {
+        if finding.weight == Weight::Warning {
+            let reason = format!("{}, unless {unless}", finding.message);
+            return self.leave_open(finding.clause, finding.line, reason);
+        }
+        if let Some(finding) = self.weigh(finding)
+            && (self.possible.len() as u64) < KEPT_PER_CLAUSE
+        {
+            let unless = Some(unless);
+            self.possible.push(Finding { unless, ..finding });
+        }
     }
 
     fn list(&mut self, finding: Finding) {
@@ -253,6 +269,11 @@ impl Notes {
         }
     }
 
+    /// What would be wrong, if something that does not show did not excuse it.
+    pub fn take_possible(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.possible)
+    }
+
     /// What cannot be judged although it looks like a fault.
     pub fn take_withheld(&mut self) -> impl Iterator<Item = NotJudged> + use<> {
         std::mem::take(&mut self.withheld)
@@ -271,6 +292,7 @@ impl Notes {
         let Self {
             // What was said already.
             findings: _,
+            possible: _,
             asked_behind: _,
             tied: _,
             counts: _,

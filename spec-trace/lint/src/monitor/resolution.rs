@@ -479,13 +479,8 @@ impl Resolution {
             || question.default == Some(Decision::Accept)
             || question.follow_up != FollowUp::StateOrCall;
         let doubt = question.doubt();
-        if let Some(doubt) =
-            doubt.filter(|it| !(matches!(it, Doubt::Arrival(_)) && default_is_a_fault))
-        {
-            let reason = format!("{message}; {doubt}");
-            return notes.leave_open(rule.clause, event.place.line, reason);
-        }
-        if let Some(order) = question.order_by_clocks(event) {
+        let doubt = doubt.filter(|it| !(matches!(it, Doubt::Arrival(_)) && default_is_a_fault));
+        if let Some(order) = question.order_by_clocks(event).filter(|_| doubt.is_none()) {
             let reason = format!(
                 "{message}, but {order}; {}",
                 what_would_tell(question.slack)
@@ -493,7 +488,10 @@ impl Resolution {
             return notes.leave_open(rule.clause, event.place.line, reason);
         }
         let finding = Finding::new(rule, event.place, Some(event.session), message);
-        let mut finding = finding.since(since);
+        let mut finding = finding.since(since).assuming(question.assumed());
+        if let Some(doubt) = doubt {
+            return notes.add_possible(finding, doubt.to_string());
+        }
         if let Some(line) = timeouts.told(index) {
             finding = finding.follows_from(line, rules::DEFAULT_FORGOTTEN.clause);
         }

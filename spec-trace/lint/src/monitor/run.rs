@@ -121,6 +121,13 @@ impl Run {
         question.overruled_before((self.line(), moment), self.may_default())
     }
 
+    /// AAEP-6.3.4-5: what is assumed of the sender of the reply that decided a question, where the call was accepted otherwise.
+    pub(super) fn assumes(&self, question: &Confirmation) -> Option<String> {
+        let moment = self.received.or(self.sent);
+        let accepted = question.accepted_besides((self.line(), moment), self.may_default());
+        question.assumed().filter(|_| accepted.is_some())
+    }
+
     pub(super) fn is_irreversible(&self) -> bool {
         self.action.irreversible
     }

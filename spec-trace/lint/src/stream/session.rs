@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use super::Settings;
 use super::shared::Shared;
 use crate::action_ids::Relation;
 use crate::finding::Finding;
@@ -16,7 +17,7 @@ use crate::monitor::clarifying::{Asked, Clarifications};
 use crate::monitor::clock::Clock;
 use crate::monitor::confirmation::{Confirmation, FollowUp, Outcomes};
 use crate::monitor::confirmations::{Confirmations, Replies, SLACK_SECONDS};
-use crate::monitor::explaining::may_not_count;
+use crate::monitor::explaining::doubt_of;
 use crate::monitor::extension::TimeLeft;
 use crate::monitor::lifecycle::Lifecycle;
 use crate::monitor::output::Outputs;
@@ -56,10 +57,9 @@ impl OpenSession {
         lifecycle: Lifecycle,
         sequence: Sequence,
         replies_seen: bool,
-        two_clocks: bool,
+        settings: Settings,
     ) -> Self {
-        let slack = if two_clocks { SLACK_SECONDS } else { 0 };
-        let monitors = |replies| ConfirmationMonitors::new(replies, slack);
+        let monitors = |replies| ConfirmationMonitors::new(replies, settings);
         Self {
             lifecycle,
             sequence,
@@ -67,7 +67,7 @@ impl OpenSession {
             tools: Tools::default(),
             states: States::default(),
             outputs: Outputs::default(),
-            clarifications: Clarifications::default(),
+            clarifications: Clarifications::new(settings),
             recorded: monitors(Replies::Recorded),
             unseen: (!replies_seen).then(|| Box::new(monitors(Replies::Unseen))),
             latest: None,
@@ -125,6 +125,8 @@ impl OpenSession {
             .event(event, &mut shared.outputs, &mut shared.notes);
         self.states.event(event, begins, &mut shared.notes);
         let found = shared.recorded.len();
+        // Before the event is taken for what came of one of them.
+        let is_alone = self.recorded.confirmations.may_none_be_open();
         let mut asked = Confirmation::asked(event).map(Box::new);
         if let Some(asked) = &mut asked {
             asked.called = shared.first_call(event);
@@ -135,7 +137,9 @@ impl OpenSession {
         let confirmation = self
             .recorded
             .event(event, asked, room, &mut shared.recorded);
-        let clarification = self.clarifications.event(event, &mut shared.recorded);
+        let clarification = self
+            .clarifications
+            .event(event, is_alone, &mut shared.recorded);
         if shared.recorded.len() == found {
             self.judge_waiting(event, &self.recorded, &mut shared.recorded);
         }
@@ -257,19 +261,16 @@ impl OpenSession {
         };
         // Where the last answer did not count, the question was open to the end.
         let unanswered = last_confirmation
-            .filter(|(_, it)| it.may_be_unanswered && it.possible == Outcomes::REJECTED);
+            .filter(|(_, it)| it.may_be_unanswered() && it.possible == Outcomes::REJECTED);
         if let Some((_, question)) = unanswered {
             let message = "session.completed, and no state.changed has left awaiting_input";
-            let reason = may_not_count(message, question);
-            return notes.leave_open(rule.clause, event.place.line, reason);
+            let finding = Finding::new(rule, event.place, Some(event.session), message.to_owned());
+            return notes.add_possible(finding, doubt_of(question));
         }
         let message = "session.completed, every question was answered, and no state.changed has left awaiting_input since".to_owned();
-        notes.add(Finding::new(
-            rule,
-            event.place,
-            Some(event.session),
-            message,
-        ));
+        let assumed = last_confirmation.and_then(|(_, it)| it.assumed());
+        let finding = Finding::new(rule, event.place, Some(event.session), message);
+        notes.add(finding.assuming(assumed));
     }
 }
 
@@ -303,10 +304,10 @@ pub(super) struct ConfirmationMonitors {
 }
 
 impl ConfirmationMonitors {
-    pub(super) fn new(replies: Replies, slack: i64) -> Self {
+    pub(super) fn new(replies: Replies, settings: Settings) -> Self {
         Self {
             replies,
-            confirmations: Confirmations::new(replies, slack),
+            confirmations: Confirmations::new(replies, settings),
             timeouts: Timeouts::default(),
             authorisation: Authorisation::default(),
             announced: Announced::default(),

@@ -254,13 +254,23 @@ impl Shared {
 
     /// Judges what the sender of a reply that failed a check was told. A token may be unknown because its question is not in
     /// the record.
-    pub(super) fn judge_answer(&mut self, reply: &Reply, check: Check, session: Option<&str>) {
+    pub(super) fn judge_answer(
+        &mut self,
+        reply: &Reply,
+        check: Check,
+        session: Option<&str>,
+        all_recorded: bool,
+    ) {
         if self.incomplete {
             self.disclosure.forget(Check::Issued);
         }
         if !self.incomplete || check != Check::Issued {
-            self.disclosure
-                .failed(reply, check, session, &mut self.recorded);
+            let notes = if all_recorded {
+                &mut self.recorded
+            } else {
+                &mut self.notes
+            };
+            self.disclosure.failed(reply, check, session, notes);
         }
     }
 

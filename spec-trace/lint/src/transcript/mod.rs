@@ -290,6 +290,7 @@ fn judge(
         sessions: monitor.sessions().len(),
         verdict: Verdict::Conforming,
         violations,
+        possible: Vec::new(),
         warnings,
         known: Vec::new(),
         unlisted: BTreeMap::new(),

@@ -21,7 +21,7 @@ use countersign_lint::stream::Settings;
 use countersign_live::http;
 use miette::{IntoDiagnostic as _, WrapErr as _};
 
-use super::{Args, Replies, unless_withheld};
+use super::{Args, unless_withheld};
 use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::Protocol;
 use crate::commands::complain;
@@ -185,18 +185,14 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn settings(&self) -> (Settings, Selection) {
-        let settings = Settings {
-            strict: self.args.strict,
-            replies_recorded: self.args.replies == Replies::All,
-            ..Settings::default()
-        };
-        (settings, self.args.selection(Recorded::Aaep))
+    fn settings(&self) -> miette::Result<(Settings, Selection)> {
+        let selection = self.args.selection(Recorded::Aaep);
+        Ok((self.args.settings()?, selection))
     }
 
     /// Follows a stream in our format, which begins like this.
     fn ours(&mut self, start: &[u8], mut reader: Interruptible) -> miette::Result<LintReport> {
-        let (settings, selection) = self.settings();
+        let (settings, selection) = self.settings()?;
         let mut growing = Growing::new(settings, selection);
         let mut buffer = vec![0; CHUNK];
         let found = growing.push(start);
@@ -222,7 +218,7 @@ impl Teller<'_> {
         reader: Interruptible,
         how: &How,
     ) -> miette::Result<LintReport> {
-        let (settings, selection) = self.settings();
+        let (settings, selection) = self.settings()?;
         let is_broken_off = Arc::clone(&reader.is_broken_off);
         let opened = Opened::begun(start, BufReader::new(reader), how);
         let mut followed = Followed::new(opened, settings, selection);
@@ -276,8 +272,9 @@ impl Teller<'_> {
 
     /// What was not told yet, and the verdict.
     fn finish(mut self, mut report: LintReport) -> Answer {
-        let all = report.violations.iter().chain(&report.warnings);
+        let all = report.violations.iter().chain(&report.possible);
         let left: Vec<Finding> = all
+            .chain(&report.warnings)
             .filter(|it| !take_told(it, &mut self.told))
             .cloned()
             .collect();

@@ -513,7 +513,10 @@ enum EditorialSeverity {
 #[serde(untagged)]
 enum Lint {
     One(Report),
-    Several { files: Vec<Report> },
+    Several {
+        result: LintResult,
+        files: Vec<Report>,
+    },
 }
 
 #[derive(JsonSchema)]
@@ -522,7 +525,10 @@ struct Report {
     records: u64,
     sessions: u64,
     verdict: LintVerdict,
+    result: LintResult,
     violations: Vec<Judged>,
+    /// What would be violations, unless something excuses them that the recording does not show.
+    possible: Vec<Judged>,
     warnings: Vec<Judged>,
     not_judged: Vec<NotJudged>,
 }
@@ -532,6 +538,15 @@ struct Report {
 enum LintVerdict {
     Conforming,
     Violating,
+    Inconclusive,
+}
+
+/// The verdict as all commands tell it.
+#[derive(JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+enum LintResult {
+    Pass,
+    Fail,
     Inconclusive,
 }
 
@@ -550,6 +565,12 @@ struct Judged {
     /// The clauses that the same fault breaks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also: Vec<String>,
+    /// What it rests on besides what was seen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    assumes: Vec<String>,
+    /// What would excuse it: of one that is possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unless: Option<String>,
     /// What vanishes when this is mended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     consequences: Vec<Judged>,

@@ -1,7 +1,9 @@
 //! A producer that is put through random inputs, and what different recorders write down of it.
 
-use countersign_lint::lint;
+use countersign_lint::judge;
 use countersign_lint::report::LintReport;
+use countersign_lint::selection::Selection;
+use countersign_lint::stream::Settings as LintSettings;
 use countersign_reference::aaep::{
     Action, ActionId, Ask, Capabilities, Choice, Clarify, Decision, Event, Input, Output, Producer,
     ReplyToken, ResponseKind, RiskLevel, Sender, SessionId, SessionOutcome, Settings, Subscription,
@@ -284,6 +286,8 @@ pub struct Run {
     pub replies: usize,
     /// What the last call put out.
     last: Vec<Output>,
+    /// Whether a subscription was closed, which no event says.
+    pub closes: bool,
 }
 
 impl Run {
@@ -296,6 +300,7 @@ impl Run {
             lines: Vec::new(),
             replies: 0,
             last: Vec::new(),
+            closes: false,
         };
         for subscription in SUBSCRIPTIONS {
             run.happens(Input::Subscribe {
@@ -356,6 +361,7 @@ impl Run {
                 });
             }
             Move::Unsubscribe(subscription) => {
+                self.closes = true;
                 self.happens(Input::Unsubscribe {
                     subscription_id: subscription_id(subscription),
                 });
@@ -490,7 +496,21 @@ impl Run {
     }
 
     pub fn report(&self) -> LintReport {
-        lint(self.lines.join("\n").as_bytes(), "run").expect("reading from memory cannot fail")
+        self.judged(&self.lines)
+    }
+
+    /// The report on these lines, which are taken for what this recording is.
+    pub fn judged(&self, lines: &[String]) -> LintReport {
+        let Recorder {
+            statuses, senders, ..
+        } = self.recorder;
+        let settings = LintSettings {
+            unknown_senders: !statuses && !senders,
+            unsaid_withdrawals: self.recorder.ids != Ids::All || self.closes,
+            ..LintSettings::default()
+        };
+        let text = lines.join("\n");
+        judge(text.as_bytes(), "run", settings, &Selection::default())
     }
 }
 

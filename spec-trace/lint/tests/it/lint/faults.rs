@@ -7,6 +7,7 @@ const INVALID: &str = "
 AAEP-6.1-1_call-that-calls-a-withdrawn-question-accepted  AAEP-6.1-1 6 violation
 AAEP-6.1-1_completes-after-a-timeout-that-rejects  AAEP-6.1-1 7 violation
 AAEP-6.1-1_reversible-call-by-id-before-acceptance  AAEP-6.1-1 6 violation
+AAEP-6.1-3_rejected-and-over  AAEP-6.1-3 6 violation
 AAEP-6.1-3_rejected-and-nothing-more  AAEP-6.1-3 6 violation
 AAEP-6.1-6_asked-again-in-the-same-words  AAEP-6.1-6 5 warning
 AAEP-6.1-6_asked-again-while-open  AAEP-6.1-6 5 violation
@@ -54,11 +55,14 @@ AAEP-6.4.1-3_irreversible-low-defaults-to-accept  AAEP-6.4.1-3 4 warning
 AAEP-6.4.1-4_reversible-high-defaults-to-accept  AAEP-6.4.1-4 4 warning
 AAEP-6.4.3-1_long-timeout-without-countdown  AAEP-6.4.3-1 6 warning
 AAEP-6.4.3-4_countdown-stops-at-half-time  AAEP-6.4.3-4 7 warning
-AAEP-6.5.1-1_confirmation-reply-on-a-clarification  AAEP-6.5.1-1 6 warning
-AAEP-6.5.5-1_response-decided-at-the-deadline  AAEP-6.5.5-1 6 warning
-AAEP-6.5.5-1_response-with-a-confidence-beyond-one  AAEP-6.5.5-1 6 warning
-AAEP-6.5.5-2_response-of-another-kind  AAEP-6.5.5-2 6 warning
-AAEP-6.5.5-3_response-that-is-no-choice  AAEP-6.5.5-3 6 warning
+AAEP-6.5.1-1_confirmation-reply-that-is-taken-for-an-answer  AAEP-6.5.1-1 6 violation
+AAEP-6.5.1-1_confirmation-reply-on-a-clarification  AAEP-6.5.1-1 6 violation
+AAEP-6.5.5-1_response-decided-at-the-deadline  AAEP-6.5.5-1 6 violation
+AAEP-6.5.5-1_response-with-a-confidence-beyond-one  AAEP-6.5.5-1 6 violation
+AAEP-6.5.5-2_response-of-another-kind  AAEP-6.5.5-2 6 violation
+AAEP-6.5.5-2_yes-where-a-choice-is-asked-for-and-taken  AAEP-6.5.5-2 6 violation
+AAEP-6.5.5-3_choice-that-is-not-listed-and-taken  AAEP-6.5.5-3 6 violation
+AAEP-6.5.5-3_response-that-is-no-choice  AAEP-6.5.5-3 6 violation
 AAEP-6.8-4_acceptance-after-withdrawal  AAEP-6.8-4 7 violation
 AAEP-6.9-5_question-of-low-risk-times-out-for-a-call-of-high-risk  AAEP-6.9-5 7 violation
 AAEP-A.1-1_first-event-is-not-the-start  AAEP-A.1-1 1 violation
@@ -71,6 +75,7 @@ AAEP-A.4-1_asked-while-thinking  AAEP-A.4-1 3 warning
 AAEP-A.4-2_awaiting-input-to-the-end  AAEP-A.4-2 8 warning
 AAEP-A.4-2_no-state-after-rejection  AAEP-A.4-2 7 violation
 AAEP-A.4-2_nothing-came-of-a-question-and-no-replies-recorded  AAEP-A.4-2 5 violation
+AAEP-A.4-3_accepted-and-talked-about  AAEP-A.4-3 7 violation
 AAEP-A.4-3_accepted-and-never-called  AAEP-A.4-3 7 violation
 AAEP-A.4-3_called-while-the-question-is-open-and-not-behind-its-acceptance  AAEP-A.4-3 9 violation
 AAEP-A.4-3_default-accepts-and-nothing-is-called  AAEP-A.4-3 7 violation
@@ -106,6 +111,7 @@ AAEP-A.8-4_called-then-asked-then-accepted  AAEP-A.8-4 4 violation
 AAEP-A.8-4_called-then-asked-then-rejected-then-accepted  AAEP-A.8-4 4 violation
 AAEP-A.8-4_irreversible-and-never-asked  AAEP-A.8-4 3 violation
 AAEP-A.8-4_never-asked-and-no-replies-recorded  AAEP-A.8-4 8 violation
+AAEP-A.8-5_rejected-by-one-and-accepted-by-another-later  AAEP-A.8-5 8 violation
 AAEP-A.8-5_called-after-rejection  AAEP-A.8-5 7 violation
 AAEP-A.8-5_completes-after-the-question-about-it-was-rejected  AAEP-A.8-5 7 violation
 AAEP-A.8-5_modified-rejection  AAEP-A.8-5 7 violation

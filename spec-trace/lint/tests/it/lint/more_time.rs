@@ -140,6 +140,23 @@ fn a_reply_is_late_for_sure_beyond_the_longer_time_alone() {
     }
 }
 
+/// AAEP-6.4-1, AAEP-A.4-3: a reply that came in time only where more was granted takes nothing from the default that was applied before it.
+#[test]
+fn a_reply_behind_the_default_does_not_make_its_call_too_early() {
+    let mut lines = question(Confirmation, "accept");
+    lines.push(progress("20:50", &json!(550_000)));
+    lines.extend(call("21:01"));
+    let accepted = json!({"countersign": {"reply_token": "rpl_a", "outcome": "accepted"}});
+    lines[4]["extensions"] = accepted;
+    let mut rejected = reply(Confirmation, "21:30", "21:30");
+    rejected["message"]["decision"] = json!("reject");
+    lines.push(rejected);
+    lines.push(completed("21:40"));
+    let report = judged(lines);
+    assert_eq!(places(&report.violations), [], "{report:?}");
+    assert_eq!(places(&report.possible), []);
+}
+
 /// AAEP-6.4.3-1: the countdown of the question itself ends at its deadline, and gives no time; whatever `eta_ms` is.
 #[test]
 fn a_progress_gives_time_when_it_ends_behind_the_deadline() {
@@ -290,7 +307,7 @@ fn a_response_between_the_deadlines_is_not_judged() {
         } else {
             &[]
         };
-        assert_eq!(places(&report.warnings), accused, "{decided}");
+        assert_eq!(places(&report.violations), accused, "{decided}");
     }
 }
 

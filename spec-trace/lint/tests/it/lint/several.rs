@@ -1,6 +1,9 @@
 //! Streams with several faults: each is found, and what follows from another stands under it.
 
+use countersign_lint::judge;
 use countersign_lint::report::{LintReport, Verdict};
+use countersign_lint::selection::Selection;
+use countersign_lint::stream::Settings;
 use serde_json::{Value, json};
 
 use super::{lint_bytes, places};
@@ -97,6 +100,14 @@ impl Stream {
         self
     }
 
+    /// A reply to the clarification with that token.
+    pub fn clarified(self, token: &str, response: &str, wrapper: Value) -> Self {
+        let changes = json!({
+            "type": "clarification.reply", "reply_token": token, "response": response, "decision": null,
+        });
+        self.reply("call_1", "accept", changes, wrapper)
+    }
+
     /// The same, as it should be.
     pub fn answered(self, id: &str, decision: &str) -> Self {
         self.reply(id, decision, json!({}), json!({}))
@@ -111,6 +122,18 @@ impl Stream {
     /// The end of the session, and the verdict.
     pub fn ends(self) -> LintReport {
         judged(&self.ending())
+    }
+
+    /// The same where nothing is assumed.
+    pub fn ends_cautiously(self) -> LintReport {
+        let lines: Vec<String> = self.ending().iter().map(Value::to_string).collect();
+        let (text, selection) = (lines.join("\n"), Selection::default());
+        judge(
+            text.as_bytes(),
+            "stream.jsonl",
+            Settings::CAUTIOUS,
+            &selection,
+        )
     }
 
     /// The verdict on what there is.
@@ -153,7 +176,12 @@ const EARLY: (&str, u64) = ("AAEP-A.8-4", 3);
 /// What is not judged of a clause, and says this.
 pub fn is_open(report: &LintReport, clause: &str, word: &str) -> bool {
     let mut all = report.not_judged.iter();
+    let mut possible = report.possible.iter();
     all.any(|it| it.clause == clause && it.reason.contains(word))
+        || possible.any(|it| {
+            let unless = it.unless.as_deref().unwrap_or_default();
+            it.clause == clause && format!("{} {unless}", it.message).contains(word)
+        })
 }
 
 /// AAEP-6.3.4-1, AAEP-6.3.4-4, AAEP-6.3.4-5, AAEP-6.3.4-6, AAEP-6.3.1-1, AAEP-A.8-5: what was announced too early and ran on
@@ -1174,11 +1202,12 @@ fn a_reply_that_may_not_have_counted_accuses_nobody() {
             let stream = Stream::new()
                 .state("idle", "awaiting_input")
                 .asked("call_1", json!({}));
-            let report = stream.reply("call_1", decision, json!({}), wrapper).ends();
+            let replied = stream.reply("call_1", decision, json!({}), wrapper);
+            let report = replied.ends_cautiously();
             let found: Vec<_> = accused.then_some((clause, 5)).into_iter().collect();
             assert_eq!(places(&report.violations), found, "{decision}");
             assert_eq!(
-                is_open(&report, clause, "known"),
+                is_open(&report, clause, "authenticated"),
                 !accused,
                 "{:?}",
                 report.not_judged
@@ -1200,7 +1229,7 @@ fn a_rejection_that_may_not_have_counted_leaves_a_later_acceptance_open() {
         let stream = stream
             .state("awaiting_input", "calling_tool")
             .call("call_1", json!({}));
-        let report = stream.completed("call_1", "success").ends();
+        let report = stream.completed("call_1", "success").ends_cautiously();
         let found: Vec<_> = accused.then_some(("AAEP-A.8-5", 7)).into_iter().collect();
         assert_eq!(places(&report.violations), found);
         assert_eq!(is_open(&report, "AAEP-A.8-5", "line 4"), !accused);
@@ -1259,11 +1288,14 @@ fn an_acceptance_behind_a_rejection_that_may_not_have_counted_explains_one_call(
             .answered("call_1", "reject")
     };
     let call = |stream: Stream, id: &str| stream.call(id, json!({})).completed(id, "success");
-    let ends = |stream: Stream| stream.state("awaiting_input", "thinking").ends();
+    let ends = |stream: Stream| {
+        let stream = stream.state("awaiting_input", "thinking");
+        stream.ends_cautiously()
+    };
     let once = ends(call(rejected().answered("call_1", "accept"), "call_8"));
     assert_eq!(places(&once.violations), []);
     assert!(
-        is_open(&once, "AAEP-A.8-5", "whether the reply on line 5 counted"),
+        is_open(&once, "AAEP-A.8-5", "the sender of the reply on line 5"),
         "{:?}",
         once.not_judged
     );
@@ -1276,7 +1308,7 @@ fn an_acceptance_behind_a_rejection_that_may_not_have_counted_explains_one_call(
         let rejected = low("accept").answered("call_1", "reject").wait(60);
         let stream = rejected.state("awaiting_input", "thinking");
         let stream = stream.call("call_1", json!({"risk_level": risk}));
-        let report = stream.completed("call_1", "success").ends();
+        let report = stream.completed("call_1", "success").ends_cautiously();
         assert_eq!(places(&report.violations), found, "{risk}");
     }
 }
@@ -1454,7 +1486,8 @@ fn a_producer_that_says_nobody_answered_whom_a_valid_reply_had_answered_is_accus
         ("unanswered", 10, known(), 55, true),
         ("answered", 10, known(), 55, false),
         ("cancelled", 10, known(), 55, false),
-        ("unanswered", 10, json!({}), 55, false),
+        ("unanswered", 10, json!({}), 55, true),
+        ("unanswered", 10, json!({"sender": "untold"}), 55, false),
         (
             "unanswered",
             10,
