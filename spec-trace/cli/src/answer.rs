@@ -121,6 +121,15 @@ impl Status {
         }
     }
 
+    /// How a command ended, as the last line of its text and `result` of its JSON have it.
+    pub const fn result(self) -> &'static str {
+        match self {
+            Self::Holds => "PASS",
+            Self::Violated => "FAIL",
+            Self::Unusable | Self::Inconclusive => "INCONCLUSIVE",
+        }
+    }
+
     /// `Holds` or `Violated`.
     pub fn of(holds: bool) -> Self {
         if holds { Self::Holds } else { Self::Violated }
