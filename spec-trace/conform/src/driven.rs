@@ -30,7 +30,7 @@ pub use judged::judged;
 pub(crate) use meaning::meaning;
 pub use others::Others;
 pub(crate) use others::{places, without};
-pub use search::{Divergence, Ended, Search, identity};
+pub use search::{Divergence, Ended, OnFound, Search, identity};
 
 /// What is asked of a party, as the judge knows it.
 pub type CallOf<D> = <<D as Driven>::Judge as Judge>::Call;

@@ -22,8 +22,8 @@ const VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
     /// The version of this form.
-    #[serde(default = "version")]
-    countersign_baseline: u32,
+    #[serde(rename = "countersign_baseline", default = "version")]
+    version: u32,
     /// The protocol of the implementation that was driven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     protocol: Option<String>,
@@ -154,7 +154,7 @@ impl Baseline {
     /// One that knows these, of an implementation of this protocol or of recordings.
     pub fn with(protocol: Option<&str>, known: Vec<Known>) -> Self {
         Self {
-            countersign_baseline: VERSION,
+            version: VERSION,
             protocol: protocol.map(str::to_owned),
             known,
         }
@@ -233,11 +233,8 @@ impl Baseline {
             fs::read_to_string(path).map_err(|error| BaselineError::Unreadable(file(), error))?;
         let baseline: Self =
             serde_json::from_str(&text).map_err(|error| BaselineError::Malformed(file(), error))?;
-        if baseline.countersign_baseline != VERSION {
-            return Err(BaselineError::Version(
-                file(),
-                baseline.countersign_baseline,
-            ));
+        if baseline.version != VERSION {
+            return Err(BaselineError::Version(file(), baseline.version));
         }
         for (n, known) in (1..).zip(&baseline.known) {
             if let Some(problem) = known.problem() {

@@ -57,12 +57,15 @@ pub struct Search<D: Driven, I> {
     /// Whether a clause binds: one that does leads others, and never stands under one that does not.
     pub binds: fn(&str) -> bool,
     /// Is told of each divergence as soon as it is found, and says whether the search goes on.
-    pub on_found: Box<dyn FnMut(&Divergence<D>) -> bool>,
+    pub on_found: OnFound<D>,
     /// Where somebody sets this, the search ends as soon as it can.
     pub stop: Arc<AtomicBool>,
     /// Why the search has ended before its time.
     pub ended: Option<Ended>,
 }
+
+/// Is told of a divergence, and says whether the search goes on.
+pub type OnFound<D> = Box<dyn FnMut(&Divergence<D>) -> bool>;
 
 /// Why a search has ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -437,8 +440,8 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         })
     }
 
-    /// The divergence that a run stands under: one whose clause is broken at its first wrong call, or else one of an earlier run that
-    /// went wrong in the same way. What binds never stands under what does not.
+    /// The divergence that a run stands under: one whose clause is broken at its first wrong call, one that says all that binds of what
+    /// leads there, or else one of an earlier run that went wrong in the same way. What binds never stands under what does not.
     fn cause(&self, it: &Evidence<'_, D>) -> Option<usize> {
         let (how, binds) = it.symptom;
         let weighs = |wrong: &&Wrong| !binds || wrong.clauses().any(self.binds);
@@ -447,9 +450,24 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             let mut first = it.first.iter().filter(weighs);
             first.any(|it| it.finding.clause == known.finding().clause)
         });
+        let by_what_binds = || {
+            let lead = it
+                .first
+                .iter()
+                .find(|first| first.finding.clause == it.lead)?;
+            let says = |known: &Divergence<D>, clause| {
+                !(self.binds)(clause)
+                    || known.finding().clause == clause
+                    || known.also.contains(clause)
+            };
+            let mut known = self.divergences.iter();
+            known.position(|known| binds && lead.clauses().all(|clause| says(known, clause)))
+        };
         let as_grave = || self.symptoms.get(&(how, true));
         let by_symptom = || self.symptoms.get(&it.symptom).or_else(as_grave);
-        by_clause.or_else(|| by_symptom().copied())
+        by_clause
+            .or_else(by_what_binds)
+            .or_else(|| by_symptom().copied())
     }
 
     /// Puts a run under a divergence.
