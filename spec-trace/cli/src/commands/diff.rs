@@ -257,7 +257,7 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     let report = Report::of(&search, part, &files, |file| again(args, file));
     let unseen: Vec<_> = unseen::<D>().filter(|_| args.controls).collect();
     let report = report.with_controls(controls, unseen);
-    Ok(against(args, baseline, report)?.answer(format))
+    Ok(against(args, baseline.as_ref(), report)?.answer(format))
 }
 
 /// The baseline of `--baseline`.
@@ -270,10 +270,10 @@ pub(super) fn known(args: &Args, protocol: &str) -> miette::Result<Option<Baseli
 /// The report held against the baseline, and against the one that `--write-baseline` writes of it.
 pub(super) fn against(
     args: &Args,
-    baseline: Option<Baseline>,
+    baseline: Option<&Baseline>,
     mut report: Report,
 ) -> miette::Result<Report> {
-    if let Some(baseline) = &baseline {
+    if let Some(baseline) = baseline {
         report = report.against(baseline);
     }
     if let Some(file) = &args.write_baseline {

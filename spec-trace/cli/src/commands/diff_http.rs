@@ -131,7 +131,7 @@ pub fn run(args: &Args, url: &Url, format: ReportFormat) -> miette::Result<Answe
     };
     let keep = |run: &Played, n| keep(run, n, &args.save);
     let report = reported(reached, url, (prompts, script), args.strict, keep)?;
-    Ok(against(args, baseline, report)?.answer(format))
+    Ok(against(args, baseline.as_ref(), report)?.answer(format))
 }
 
 /// Plays a run again that was kept.

@@ -91,8 +91,9 @@ impl Saved {
 
 /// Whether `diff` has written this file, for this protocol.
 fn is_ours(path: &Path, protocol: &str) -> bool {
-    let name = path.file_name().and_then(|it| it.to_str());
-    let is_named = name.is_some_and(|it| it.starts_with("found-") && it.ends_with(".json"));
+    let name = path.file_stem().and_then(|it| it.to_str());
+    let is_json = path.extension().is_some_and(|it| it == "json");
+    let is_named = is_json && name.is_some_and(|it| it.starts_with("found-"));
     let written = || {
         let text = fs::read(path).ok()?;
         serde_json::from_slice::<Written>(&text).ok()

@@ -71,9 +71,10 @@ fn result(report: &Report) -> String {
     let known = divergences().filter(|it| it.known.is_some()).count();
     let violations = report.violations();
     let warnings = report.divergences.len() - known - violations;
-    let untried = match report.part.is_whole {
-        true => report.untried().len(),
-        false => 0,
+    let untried = if report.part.is_whole {
+        report.untried().len()
+    } else {
+        0
     };
     let count = |count: usize, one: &str, more: &str| {
         let what = if count == 1 { one } else { more };

@@ -74,7 +74,7 @@ fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
 fn a_fault_has_the_same_divergences_in_whatever_runs() {
     kept::are_stable::<Driver>(
         start,
-        &["failure-uses-up", "third-runs-twice"],
+        &["forgets-after-restart", "third-runs-twice"],
         20,
         &[1, 5_000],
     );

@@ -2,7 +2,7 @@
 //!
 //! Of a run only the first wrong step is evidence: what is wrong behind it may follow from it. The causes in the suite are few clauses,
 //! such that each of its wrong runs first goes wrong by one of them. A random run adds a cause only where none was found before that
-//! weighs as much and shows in the same way ([`Symptom`]), so that seed and number of runs do not change what the suite has shown.
+//! weighs as much and shows in as grave a way ([`Symptom`]), so that seed and number of runs do not change what the suite has shown.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -441,7 +441,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// The divergence that a run stands under: one whose clause is broken at its first wrong call, one that says all that binds of what
-    /// leads there, or else one of an earlier run that went wrong in the same way. What binds never stands under what does not.
+    /// leads there, or else one of an earlier run that went wrong in as grave a way. What binds never stands under what does not.
     fn cause(&self, it: &Evidence<'_, D>) -> Option<usize> {
         let (how, binds) = it.symptom;
         let weighs = |wrong: &&Wrong| !binds || wrong.clauses().any(self.binds);
@@ -463,11 +463,18 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             let mut known = self.divergences.iter();
             known.position(|known| binds && lead.clauses().all(|clause| says(known, clause)))
         };
-        let as_grave = || self.symptoms.get(&(how, true));
-        let by_symptom = || self.symptoms.get(&it.symptom).or_else(as_grave);
-        by_clause
-            .or_else(by_what_binds)
-            .or_else(|| by_symptom().copied())
+        // What ran wrongly weighs more than what was told wrongly.
+        let as_grave: &[How] = match how {
+            How::Told => &[How::Told, How::Ran],
+            How::Ran | How::Lost => &[how],
+        };
+        let by_symptom = || {
+            let mut symptoms = as_grave
+                .iter()
+                .flat_map(|how| [(*how, binds), (*how, true)]);
+            symptoms.find_map(|symptom| self.symptoms.get(&symptom).copied())
+        };
+        by_clause.or_else(by_what_binds).or_else(by_symptom)
     }
 
     /// Puts a run under a divergence.
