@@ -130,7 +130,7 @@ impl Status {
         }
     }
 
-    /// The same as the first word of the verdict, and as `result` in JSON.
+    /// How a command ended: the first word of its verdict, and `result` in JSON.
     pub const fn result(self) -> &'static str {
         match self {
             Self::Holds => "PASS",

@@ -11,7 +11,7 @@ mod meaning;
 mod others;
 mod search;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ pub use judged::judged;
 pub(crate) use meaning::meaning;
 pub use others::Others;
 pub(crate) use others::{places, without};
-pub use search::{Divergence, Search, identity};
+pub use search::{Divergence, Ended, OnFound, Search, identity};
 
 /// What is asked of a party, as the judge knows it.
 pub type CallOf<D> = <<D as Driven>::Judge as Judge>::Call;
@@ -393,11 +393,6 @@ pub(crate) fn at_reset<D: Driven>(judge: &D::Judge) -> D::Judge {
 }
 
 impl<D: Driven> Played<D> {
-    /// The clauses by which something is wrong.
-    fn clauses(&self) -> BTreeSet<&'static str> {
-        self.wrong.iter().map(|it| it.finding.clause).collect()
-    }
-
     /// The clauses that are kept only where the host never hands an old state back: what a judge finds who is not told that it has.
     fn guarded_by_host(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
         let calls = self.shown.iter();
@@ -422,32 +417,41 @@ impl<D: Driven> Played<D> {
         found
     }
 
-    /// What another judge finds in the same: the clauses, each with the calls that were made when he first did.
-    fn found_by(&self, judge: &D::Judge) -> BTreeMap<&'static str, usize> {
-        let mut found = BTreeMap::new();
-        for (clause, calls) in self.finds(judge) {
-            found.entry(clause).or_insert(calls);
-        }
-        found
-    }
-
-    /// How many calls were made when another judge first finds something in the same; nothing where he never does.
-    fn first_found_by(&self, judge: &D::Judge) -> Option<usize> {
-        self.finds(judge).map(|(_, calls)| calls).next()
-    }
-
-    /// All that another judge finds, in order: each clause with the calls that were made by then. He looks no further than is asked for.
-    fn finds(&self, judge: &D::Judge) -> impl Iterator<Item = (&'static str, usize)> {
+    /// All that another judge finds in the same, in order. It judges no further than it is asked for.
+    fn wrong_by<'a>(&'a self, judge: &D::Judge) -> impl Iterator<Item = Wrong> + 'a {
         let mut judge = at_reset::<D>(judge);
-        let calls = (1..).zip(&self.shown);
-        let found = calls.flat_map(move |(calls, (now, call, outputs))| {
+        let calls = (1..).zip(&self.shown).zip(&self.told);
+        let found = calls.flat_map(move |((calls, (now, call, outputs)), told)| {
             let findings = judge.see(*now, call, outputs).into_iter();
-            findings.map(move |finding| (finding.clause, calls))
+            findings.map(move |finding| Wrong {
+                at: told.at,
+                calls,
+                finding,
+                lost: None,
+            })
         });
         // Whatever the reading, it is lost, or cannot be read.
         let of_all = self.wrong.iter();
         let of_all = of_all.filter(|it| it.lost.is_some() || it.calls > self.shown.len());
-        found.chain(of_all.map(|wrong| (wrong.finding.clause, wrong.calls)))
+        found.chain(of_all.cloned())
+    }
+
+    /// What another judge finds wrong at the first call that is wrong to it: whatever is wrong behind that may follow from it.
+    fn first_wrong_by(&self, judge: &D::Judge) -> Vec<Wrong> {
+        let mut wrong = self.wrong_by(judge).peekable();
+        let first = wrong.peek().map(|it| it.calls);
+        wrong.take_while(|it| Some(it.calls) == first).collect()
+    }
+
+    /// The clauses by which a run is first wrong to another judge.
+    fn found_by(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
+        let first = self.first_wrong_by(judge).into_iter();
+        first.map(|it| it.finding.clause).collect()
+    }
+
+    /// How many calls were made when another judge first finds something in the same; nothing where it never does.
+    fn first_found_by(&self, judge: &D::Judge) -> Option<usize> {
+        self.wrong_by(judge).map(|it| it.calls).next()
     }
 
     /// What was answered, be it readable or not.

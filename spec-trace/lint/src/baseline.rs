@@ -1,4 +1,4 @@
-//! Violations that are known: a file of them, and the comparison of what was found with it.
+//! Violations that are known: a file of them, for `lint` and for `diff`, and the comparison of what `lint` has found with it.
 //!
 //! A violation is known by its fingerprint, which names neither file nor line: it stays the same when other records come
 //! before it. The same violation twice has the same fingerprint, so the file says how many there are of each.
@@ -22,9 +22,23 @@ const VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
     /// The version of this form.
-    countersign_baseline: u32,
+    #[serde(rename = "countersign_baseline", default = "version")]
+    version: u32,
+    /// The protocol of the implementation that was driven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    protocol: Option<String>,
     /// By clause, then by fingerprint.
     known: Vec<Known>,
+}
+
+/// That of a file that says none.
+const fn version() -> u32 {
+    VERSION
+}
+
+/// As often a violation is known where nothing is said.
+const fn once() -> u64 {
+    1
 }
 
 /// A violation that is known.
@@ -32,15 +46,22 @@ pub struct Baseline {
 #[serde(deny_unknown_fields)]
 pub struct Known {
     /// What it is told by.
+    #[serde(alias = "identity")]
     pub fingerprint: String,
     /// The clause.
     pub clause: String,
     /// The session, for whoever reads the file.
+    #[serde(default)]
     pub session: Option<String>,
     /// What was seen, for whoever reads the file; absent where it must not be shown.
+    #[serde(default)]
     pub message: Option<String>,
     /// How many of them there are.
+    #[serde(default = "once")]
     pub count: u64,
+    /// Why it is left as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Known {
@@ -48,6 +69,28 @@ impl Known {
     pub fn redact(&mut self) {
         self.session = None;
         self.message = None;
+    }
+
+    /// What is wrong with it.
+    fn problem(&self) -> Option<String> {
+        let Self {
+            fingerprint,
+            clause,
+            reason,
+            ..
+        } = self;
+        let is_digit = |it: char| matches!(it, '0'..='9' | 'a'..='f');
+        if !matches!(fingerprint.len(), 12 | 16) || !fingerprint.chars().all(is_digit) {
+            return Some(format!(
+                "`fingerprint` is {fingerprint:?}: expected 12 or 16 hexadecimal digits"
+            ));
+        }
+        // What stands for a clause where an implementation does not keep to the driver protocol.
+        if clause != "driver" && countersign_clauses::get(clause).is_err() {
+            return Some(format!("`clause` is {clause:?}: there is no such clause"));
+        }
+        let is_blank = reason.as_ref().is_some_and(|it| it.trim().is_empty());
+        is_blank.then(|| "`reason` is blank".to_owned())
     }
 }
 
@@ -89,7 +132,10 @@ impl Baseline {
     /// The baseline that knows every violation of these reports.
     pub fn of(reports: &[LintReport]) -> Self {
         let mut known: BTreeMap<(&str, &str), Known> = BTreeMap::new();
-        for finding in reports.iter().flat_map(|report| &report.violations) {
+        let found = reports
+            .iter()
+            .flat_map(|it| it.violations.iter().chain(&it.known));
+        for finding in found {
             known
                 .entry((finding.clause, &finding.fingerprint))
                 .and_modify(|known| known.count += 1)
@@ -99,12 +145,50 @@ impl Baseline {
                     session: finding.session.clone(),
                     message: Some(finding.message.clone()),
                     count: 1,
+                    reason: None,
                 });
         }
+        Self::with(None, known.into_values().collect())
+    }
+
+    /// One that knows these, of an implementation of this protocol or of recordings.
+    pub fn with(protocol: Option<&str>, known: Vec<Known>) -> Self {
         Self {
-            countersign_baseline: VERSION,
-            known: known.into_values().collect(),
+            version: VERSION,
+            protocol: protocol.map(str::to_owned),
+            known,
         }
+    }
+
+    /// The same with a reason for each: the one of an earlier baseline, or else this one.
+    #[must_use]
+    pub fn because(mut self, earlier: Option<&Self>, reason: Option<&str>) -> Self {
+        for known in &mut self.known {
+            let before = earlier.and_then(|it| it.known(&known.fingerprint));
+            let before = before.and_then(|it| it.reason.as_deref());
+            known.reason = before.or(reason).map(str::to_owned);
+        }
+        self
+    }
+
+    /// The protocol of the implementation that was driven.
+    pub fn protocol(&self) -> Option<&str> {
+        self.protocol.as_deref()
+    }
+
+    /// All that are known.
+    pub fn all(&self) -> impl Iterator<Item = &Known> {
+        self.known.iter()
+    }
+
+    /// The one of this fingerprint, if it is known.
+    pub fn known(&self, fingerprint: &str) -> Option<&Known> {
+        self.known.iter().find(|it| it.fingerprint == fingerprint)
+    }
+
+    /// Whether the one of this fingerprint is known.
+    pub fn knows(&self, fingerprint: &str) -> bool {
+        self.known(fingerprint).is_some()
     }
 
     /// Takes out whatever may quote a stream.
@@ -122,7 +206,7 @@ impl Baseline {
             let (known, new): (Vec<_>, Vec<_>) = std::mem::take(&mut report.violations)
                 .into_iter()
                 .partition(|finding| is_left(&mut left, &finding.fingerprint));
-            report.known = known;
+            report.known.extend(known);
             report.violations = new;
             // Which of them are known does not show.
             report.unlisted.clear();
@@ -149,11 +233,13 @@ impl Baseline {
             fs::read_to_string(path).map_err(|error| BaselineError::Unreadable(file(), error))?;
         let baseline: Self =
             serde_json::from_str(&text).map_err(|error| BaselineError::Malformed(file(), error))?;
-        if baseline.countersign_baseline != VERSION {
-            return Err(BaselineError::Version(
-                file(),
-                baseline.countersign_baseline,
-            ));
+        if baseline.version != VERSION {
+            return Err(BaselineError::Version(file(), baseline.version));
+        }
+        for (n, known) in (1..).zip(&baseline.known) {
+            if let Some(problem) = known.problem() {
+                return Err(BaselineError::Entry(file(), n, problem));
+            }
         }
         Ok(baseline)
     }
@@ -186,6 +272,9 @@ pub enum BaselineError {
     /// It was written by another version.
     #[error("{0} is a baseline of version {1}, and this is for version {VERSION}")]
     Version(String, u32),
+    /// An entry says nothing.
+    #[error("{0}: entry {1} of `known`: {2}")]
+    Entry(String, u64, String),
     /// The file cannot be written.
     #[error("cannot write the baseline {0}")]
     Unwritable(String, #[source] io::Error),

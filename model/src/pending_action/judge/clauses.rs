@@ -149,8 +149,15 @@ impl Case<'_> {
         let Some(by) = decide.by else {
             return Some(void("PA-2", Kind::Guarantee, "nobody decided"));
         };
+        // PA-1: a call has not stopped for a decision that its own agent takes.
+        let own = |kind| Void {
+            also: &["PA-1"],
+            ..void("PA-2", kind, "an agent does not decide on its own call")
+        };
+        let is_own = by == action.terms.agent;
         match (&action.deciders, self.reading.deciders_absent) {
             (Some(deciders), _) if deciders.contains(&by) => None,
+            (Some(_), _) if is_own => Some(own(Kind::Guarantee)),
             (Some(_), _) => Some(void(
                 "PA-2",
                 Kind::Guarantee,
@@ -161,11 +168,7 @@ impl Case<'_> {
                 Kind::Conformance,
                 "it names nobody who may decide",
             )),
-            (None, DecidersAbsent::Anyone) if by == action.terms.agent => Some(void(
-                "PA-2",
-                Kind::Conformance,
-                "an agent does not decide on its own call",
-            )),
+            (None, DecidersAbsent::Anyone) if is_own => Some(own(Kind::Conformance)),
             (None, DecidersAbsent::Anyone) => None,
         }
     }

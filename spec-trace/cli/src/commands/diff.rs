@@ -1,12 +1,17 @@
 //! `countersign diff`: an implementation in any language, under the judge of its protocol.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Divergence, Driven, Run, Search, Settled, Taken};
+use countersign_conform::driven::{Driven, Run, Search, Settled, Taken};
 use countersign_conform::implementation::{Greeted, Implementation, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
@@ -14,6 +19,8 @@ use countersign_conform::side_by_side::{processors, side_by_side};
 use countersign_conform::suite::Suited;
 use countersign_conform::suite::party::{Answering, Guard, Party, ablated, unseen};
 use countersign_driver::{Greeting, Protocol as _};
+use countersign_lint::baseline::Baseline;
+use countersign_live::http;
 use countersign_model::rules::GuardRow;
 use miette::{Context, IntoDiagnostic, miette};
 
@@ -22,8 +29,8 @@ use super::init::{self, Language};
 use super::smoke::{self, Stray};
 use crate::answer::{Answer, Format, ReportFormat};
 use crate::arguments::Protocol;
-use crate::differing::baseline::Baseline;
-use crate::differing::{Controlled, Part, Report};
+use crate::differing::saved::Saved;
+use crate::differing::{Controlled, Part, Report, binds};
 use crate::progress::Progress;
 use crate::serve::controls::{Control, Controlled as Against, Referred};
 use crate::spec_file::Changes;
@@ -63,10 +70,15 @@ names `default_decision`, and an implementation that hands it on has chosen noth
 advises nobody, also where --spec changes the table; `compare` tells a run that is advised against,
 and `lint` warns of a recorded question.
 
-A divergence has an identity, of its clause, its ops and the kinds of what came out. --baseline
-takes those that are known, each with a reason: a new one fails, and so does one that has vanished.
-With --shard I/N the suite is played, and every N-th run from the I-th on; what one shard does not
-show another may, so that nothing counts as vanished there.
+Only root causes count. Of each run the first wrong step is evidence. Other clauses that are broken
+beside it, behind it or in the same way are listed as its follow-on errors and not counted.
+The identity of a divergence is that of its clause. --baseline lists known divergences: new ones
+fail, and those not found any more are reported.
+With --shard I/N the suite is played, and every N-th run from the I-th on.
+
+A hang stops the search. Ctrl-C and SIGTERM end it within 2 s, with the report so far.
+Each divergence is saved when it is found; files of an earlier search that are not found again are
+removed when the search is complete.
 
 --controls first drives some in this process that are wrong on purpose: `null`, from whom nothing
 comes out, `allow-all` and `deny-all`, to whom every decision is the same, and `without RULE`, the
@@ -74,10 +86,10 @@ model with each of its rules left out, in the runs that the suite has for that r
 caught. The report names the rules that have no control, as no run of the suite shows that they are
 left out; the JSON has the reasons.
 
-Exit status: 1 if a clause is violated that is not in the baseline (a SHOULD only warns), or one of
-the baseline has vanished; 2 if COMMAND could not be started or does not greet; 3 if a MUST of what
-it declares was not exercised, a control was not caught, or it could not do what every
-implementation has to; else 0. Whatever it does afterwards (it dies, hangs, floods, writes what is
+Exit status: 1 if a clause is violated that is not in the baseline (a SHOULD only with --strict);
+2 if COMMAND could not be started or does not greet, or the folder of --save cannot be written; 3 if
+a MUST of what it declares was not exercised, a control was not caught, the search was stopped, or
+it could not do what every implementation has to; else 0. Whatever it does afterwards (it dies, hangs, floods, writes what is
 no answer) is told as a divergence from the driver protocol, with its last words.";
 
 /// Drives an implementation, and tells the shortest runs in which it does not do what the rules say
@@ -112,15 +124,15 @@ pub struct Args {
     #[arg(long)]
     pub controls: bool,
 
-    /// The divergences that are known, each with its reason
+    /// Let the violations in this file pass: new ones fail, and those not found any more are told
     #[arg(long, value_name = "FILE", conflicts_with = "run")]
     pub baseline: Option<PathBuf>,
 
-    /// Write the divergences as a baseline; those of --baseline keep their reasons
-    #[arg(long, value_name = "FILE", requires = "reason", conflicts_with_all = ["run", "shard"])]
+    /// Write all violations to this file, for --baseline, and let them pass; those of --baseline keep their reasons
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "shard"])]
     pub write_baseline: Option<PathBuf>,
 
-    /// Why the new divergences of --write-baseline are left as they are
+    /// Why the new violations of --write-baseline are left as they are
     #[arg(long, value_name = "TEXT", requires = "write_baseline", value_parser = said)]
     pub reason: Option<String>,
 
@@ -131,6 +143,14 @@ pub struct Args {
     /// Judge it by the text with this passage taken so (may be repeated): that is then not open; an unknown name lists the readings
     #[arg(long = "reading", value_name = "NAME=VALUE", conflicts_with_all = ["http", "controls"])]
     pub readings: Vec<String>,
+
+    /// Take warnings (SHOULD, MAY) as violations
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Stop at the first violation that is not in the baseline
+    #[arg(long, conflicts_with = "http")]
+    pub fail_fast: bool,
 
     /// Wait for each response so many seconds
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
@@ -205,17 +225,21 @@ fn preflight_format(format: ReportFormat) -> miette::Result<Format> {
 }
 
 fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
-    let baseline = args.baseline.as_ref();
-    let baseline = baseline.map(|file| Baseline::read(file, D::Protocol::NAME));
-    let baseline = baseline.transpose()?;
-    let partner = greeted::<D>(&args.command, args.timeout)?;
+    let start = Instant::now();
+    let baseline = known(args, D::Protocol::NAME)?;
+    let saved = Saved::within(&args.save)?;
+    let stop = stop_on_signal();
+    let partner = greeted::<D>(&args.command, args.timeout, &stop)?;
     is_judged::<D, _>(&partner)?;
     let controls = if args.controls {
         let controls = Control::ALL.map(Wrong::OnPurpose).into_iter();
         let controls: Vec<_> = controls.chain(ablated::<D>().map(Wrong::Without)).collect();
-        let caught = |(): &mut (), control: &Wrong<D>| control.caught(args.seed);
+        let caught = |(): &mut (), control: &Wrong<D>| control.caught(args.seed, &stop);
         let caught = side_by_side(processors(), &controls, || (), caught);
-        caught.into_iter().collect::<miette::Result<Vec<_>>>()?
+        let caught = caught.into_iter().collect::<miette::Result<Vec<_>>>()?;
+        // Nothing is said of those whose search was stopped.
+        let is_done = |it: &Controlled| it.clause.is_some() || !stop.load(Ordering::Relaxed);
+        caught.into_iter().filter(is_done).collect()
     } else {
         Vec::new()
     };
@@ -225,34 +249,87 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
         let readings = readings_by::<D>(args, partner.greeting())?;
         Search::taking(partner, readings)
     };
+    search.binds = if args.strict { |_| true } else { binds };
+    search.stop = stop;
+    let saved = Rc::new(RefCell::new(saved));
+    search.on_found = {
+        let (saved, baseline, strict, fail_fast) = (
+            Rc::clone(&saved),
+            baseline.clone(),
+            args.strict,
+            args.fail_fast,
+        );
+        Box::new(move |found| {
+            let is_saved = saved.borrow_mut().save(found);
+            let clauses = [found.finding().clause]
+                .into_iter()
+                .chain(found.also.iter().copied());
+            let weighs = strict || { clauses }.any(binds);
+            let is_known = baseline
+                .as_ref()
+                .is_some_and(|it| it.knows(&found.identity()));
+            is_saved && !(fail_fast && weighs && !is_known)
+        })
+    };
     if args.run.is_empty() {
         search.suite();
         play_seeds(args, &mut search);
     } else {
         for file in &args.run {
-            search.play(&read::<D>(file)?, args.seed);
+            if !search.is_over() {
+                search.play(&read::<D>(file)?, args.seed);
+            }
         }
     }
-    let files = search
-        .divergences
-        .iter()
-        .map(|found| keep(found, &args.save))
-        .collect::<miette::Result<Vec<_>>>()?;
+    let is_complete = args.run.is_empty() && args.shard.is_none() && search.ended.is_none();
+    let files = saved.borrow_mut().files(is_complete, D::Protocol::NAME)?;
     let part = Part {
-        seed: args.seed,
         shard: args.shard.unwrap_or((1, 1)),
         is_whole: args.run.is_empty(),
+        strict: args.strict,
+        time: Some(start.elapsed()),
+        ..Part::whole(args.seed)
     };
     let report = Report::of(&search, part, &files, |file| again(args, file));
     let unseen: Vec<_> = unseen::<D>().filter(|_| args.controls).collect();
-    let mut report = report.with_controls(controls, unseen);
-    if let Some(baseline) = &baseline {
+    let report = report.with_controls(controls, unseen);
+    Ok(against(args, baseline.as_ref(), report)?.answer(format))
+}
+
+/// The baseline of `--baseline`.
+pub(super) fn known(args: &Args, protocol: &str) -> miette::Result<Option<Baseline>> {
+    let file = args.baseline.as_ref();
+    file.map(|file| crate::differing::known(file, protocol))
+        .transpose()
+}
+
+/// The report held against the baseline, and against the one that `--write-baseline` writes of it.
+pub(super) fn against(
+    args: &Args,
+    baseline: Option<&Baseline>,
+    mut report: Report,
+) -> miette::Result<Report> {
+    if let Some(baseline) = baseline {
         report = report.against(baseline);
     }
-    if let (Some(file), Some(reason)) = (&args.write_baseline, &args.reason) {
-        report.baseline(reason).write(file)?;
+    if let Some(file) = &args.write_baseline {
+        let written = report.baseline(args.reason.as_deref());
+        written.write(file).into_diagnostic()?;
+        report = report.against(&written);
     }
-    Ok(report.answer(format))
+    Ok(report)
+}
+
+/// Is set as soon as a signal asks the process to end.
+fn stop_on_signal() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    thread::spawn(move || {
+        if http::wait_for_end().is_ok() {
+            asked.store(true, Ordering::Relaxed);
+        }
+    });
+    stop
 }
 
 /// The ways to take the text that a file and the readings named leave open.
@@ -277,8 +354,10 @@ fn readings_by<D: Suited>(
 pub(super) fn greeted<D: Driven>(
     command: &[OsString],
     timeout: u64,
+    stop: &Arc<AtomicBool>,
 ) -> miette::Result<Greeted<D::Protocol, Process>> {
-    let process = Process::new(command.to_vec(), Duration::from_secs(timeout));
+    let mut process = Process::new(command.to_vec(), Duration::from_secs(timeout));
+    process.stop = Arc::clone(stop);
     Greeted::new(process).map_err(|lost| smoke::no_hello(command, &lost))
 }
 
@@ -306,10 +385,10 @@ enum Wrong<D: Answering> {
 }
 
 impl<D: Referred + Answering> Wrong<D> {
-    fn caught(&self, seed: u64) -> miette::Result<Controlled> {
+    fn caught(&self, seed: u64, stop: &Arc<AtomicBool>) -> miette::Result<Controlled> {
         match self {
-            Self::OnPurpose(control) => controlled::<D>(*control, seed),
-            Self::Without(row) => without(row.name, Party::<D>::without(row)),
+            Self::OnPurpose(control) => controlled::<D>(*control, seed, stop),
+            Self::Without(row) => without(row.name, Party::<D>::without(row), stop),
         }
     }
 }
@@ -318,25 +397,35 @@ impl<D: Referred + Answering> Wrong<D> {
 const CONTROL_RUNS: u64 = 200;
 
 /// Drives a control until it is caught.
-fn controlled<D: Referred>(control: Control, seed: u64) -> miette::Result<Controlled> {
+fn controlled<D: Referred>(
+    control: Control,
+    seed: u64,
+    stop: &Arc<AtomicBool>,
+) -> miette::Result<Controlled> {
     let reference = D::reference(seed);
     let name = control.name();
     let greeted = Greeted::new(Against { control, reference });
     let greeted = greeted.map_err(|lost| miette!("the control {name} does not greet: {lost}"))?;
     let mut search = Search::<D, _>::new(greeted);
-    while search.divergences.is_empty() && search.runs < CONTROL_RUNS {
+    search.stop = Arc::clone(stop);
+    while search.divergences.is_empty() && search.runs < CONTROL_RUNS && !search.is_over() {
         search.seeded(seed.wrapping_add(search.runs));
     }
     Ok(caught(name.to_owned(), &search))
 }
 
 /// Drives the model without a rule in the runs of the suite that are there for it, until it is caught.
-fn without<D: Answering>(rule: &str, party: Party<D>) -> miette::Result<Controlled> {
+fn without<D: Answering>(
+    rule: &str,
+    party: Party<D>,
+    stop: &Arc<AtomicBool>,
+) -> miette::Result<Controlled> {
     let name = format!("without {rule}");
     let greeted = Greeted::new(party);
     let greeted = greeted.map_err(|lost| miette!("the control {name} does not greet: {lost}"))?;
     let mut search = Search::<D, _>::new(greeted);
     // Nobody is shown the run, and the controls are driven side by side.
+    search.stop = Arc::clone(stop);
     search.shrinking = Duration::ZERO;
     search.threads = 1;
     search.left_out(rule);
@@ -368,7 +457,7 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 }
 
 /// A text that says something.
-fn said(text: &str) -> Result<String, String> {
+pub(super) fn said(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
         Err("it is blank".to_owned())
     } else {
@@ -394,7 +483,7 @@ fn play_seeds<D: Driven>(args: &Args, search: &mut Search<D, Process>) {
     let start = Instant::now();
     let (part, parts) = args.shard.unwrap_or((1, 1));
     let mut next = part - 1;
-    while next < runs && start.elapsed() < seconds {
+    while next < runs && start.elapsed() < seconds && !search.is_over() {
         search.seeded(args.seed.wrapping_add(next));
         progress.at(next);
         let Some(following) = next.checked_add(parts) else {
@@ -418,13 +507,6 @@ pub(super) fn read<D: Driven>(file: &Path) -> miette::Result<Run<D>> {
         let (is, wanted) = (&run.protocol, D::Protocol::NAME);
         Err(miette!("{shown} is a run of {is}, not of {wanted}"))
     }
-}
-
-fn keep<D: Driven>(found: &Divergence<D>, folder: &Path) -> miette::Result<PathBuf> {
-    found
-        .keep(folder)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot keep a run in {}", folder.display()))
 }
 
 /// The command line that plays a kept run once more.

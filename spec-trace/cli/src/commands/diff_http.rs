@@ -4,21 +4,21 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use countersign_conform::driven::Ended;
 use countersign_live::client::{Convention, Played, Script, Settings, drive, head, lacks};
 use countersign_live::recorder::Url;
 use miette::{Context, IntoDiagnostic, miette};
 
-use super::diff::{Args, words};
+use super::diff::{Args, against, known, words};
 use super::is_base;
 use super::serve::bearer_token;
 use crate::answer::{Answer, ReportFormat};
 use crate::arguments::Protocol;
-use crate::differing::Report;
-use crate::differing::baseline::Baseline;
 use crate::differing::live::{keep, worth_again};
+use crate::differing::{Part, Report};
 use crate::progress::Progress;
 
 /// What the agent is asked, where nothing is said: one task each, two that need a confirmation, and all at once.
@@ -123,25 +123,15 @@ pub fn run(args: &Args, url: &Url, format: ReportFormat) -> miette::Result<Answe
             "--http is for aaep alone: neither text of the others says how it travels"
         ));
     }
-    let baseline = args.baseline.as_ref();
-    let baseline = baseline
-        .map(|file| Baseline::read(file, "aaep"))
-        .transpose()?;
+    let baseline = known(args, "aaep")?;
     let prompts = if prompt.is_empty() {
         PROMPTS.map(str::to_owned).to_vec()
     } else {
         prompt.clone()
     };
     let keep = |run: &Played, n| keep(run, n, &args.save);
-    let report = reported(reached, url, prompts, script, keep)?;
-    let report = match &baseline {
-        Some(baseline) => report.against(baseline),
-        None => report,
-    };
-    if let (Some(file), Some(reason)) = (&args.write_baseline, &args.reason) {
-        report.baseline(reason).write(file)?;
-    }
-    Ok(report.answer(format))
+    let report = reported(reached, url, (prompts, script), args.strict, keep)?;
+    Ok(against(args, baseline.as_ref(), report)?.answer(format))
 }
 
 /// Plays a run again that was kept.
@@ -164,7 +154,7 @@ pub fn replay(
         )
     })?;
     let as_kept = |_: &Played, _| Ok(file.to_owned());
-    let report = reported(reached, url, vec![prompt], &[script], as_kept)?;
+    let report = reported(reached, url, (vec![prompt], &[script]), false, as_kept)?;
     Ok(report.answer(format))
 }
 
@@ -172,11 +162,12 @@ pub fn replay(
 fn reported(
     reached: &Reached,
     url: &Url,
-    prompts: Vec<String>,
-    scripts: &[Script],
+    (prompts, scripts): (Vec<String>, &[Script]),
+    strict: bool,
     keep: impl Fn(&Played, usize) -> io::Result<PathBuf>,
 ) -> miette::Result<Report> {
     is_base("--http", url)?;
+    let start = Instant::now();
     let token = reached.bearer_token_file.as_deref();
     let chosen = reached.convention.as_deref();
     let settings = Settings {
@@ -196,11 +187,19 @@ fn reported(
         progress.at(done);
         worth_again(run)
     });
-    let played = played.map_err(|trouble| miette!("--http {url}: {trouble}"))?;
+    let played = played.map_err(|trouble| miette!("--http {url}: {trouble}"));
+    let (played, is_stopped) = played?;
     drop(progress);
     let again = |run: &Played| again(reached, url, run);
     let lacks = |clause| lacks(clause, &settings, &played);
-    let report = Report::live(&played, keep, scripts.is_empty(), again, lacks);
+    let part = Part {
+        is_whole: scripts.is_empty(),
+        strict,
+        time: Some(start.elapsed()),
+        ended: is_stopped.then_some(Ended::Stopped),
+        ..Part::whole(0)
+    };
+    let report = Report::live(&played, keep, part, again, lacks);
     report.into_diagnostic().wrap_err("cannot keep a recording")
 }
 

@@ -17,6 +17,7 @@ use countersign_lint::time::Timestamp;
 use countersign_lint::transcript::judge_transcript;
 use miette::IntoDiagnostic;
 
+use super::diff::said;
 use crate::answer::{Answer, FindingsFormat};
 use crate::arguments::{Protocol, StreamFormat};
 use crate::findings::render;
@@ -108,12 +109,16 @@ pub struct Args {
     pub replies: Replies,
 
     /// Fail on violations that are not in this file
-    #[arg(long, value_name = "FILE", conflicts_with = "write_baseline")]
+    #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
 
-    /// Write the violations to this file, for --baseline, and let them pass
+    /// Write the violations to this file; those of --baseline keep their reasons
     #[arg(long, value_name = "FILE", conflicts_with_all = ["session", "since", "only"])]
     pub write_baseline: Option<PathBuf>,
+
+    /// Why the new violations of --write-baseline are left as they are
+    #[arg(long, value_name = "TEXT", requires = "write_baseline", value_parser = said)]
+    pub reason: Option<String>,
 
     /// Print every result in full, not the first 40 lines of each recording
     #[arg(long)]
@@ -230,7 +235,8 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         }
     }
     if let Some(path) = &args.write_baseline {
-        let mut baseline = Baseline::of(&outcome.reports);
+        let baseline = Baseline::of(&outcome.reports);
+        let mut baseline = baseline.because(known.as_ref(), args.reason.as_deref());
         baseline.apply(&mut outcome.reports);
         if args.redact {
             baseline.redact();

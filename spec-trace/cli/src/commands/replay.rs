@@ -5,11 +5,12 @@
 
 mod saved;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ValueEnum as _;
 use countersign_clauses::cited_all;
@@ -130,7 +131,7 @@ fn driven<D: Referred + Suited>(
         let reference = Greeted::new(D::reference(SEED)).map_err(greeted)?;
         replayed::<D, _>(args, asked, reference, format)
     } else {
-        let partner = diff::greeted::<D>(&args.command, args.timeout)?;
+        let partner = diff::greeted::<D>(&args.command, args.timeout, &Arc::default())?;
         replayed::<D, _>(args, asked, partner, format)
     }
 }
@@ -157,9 +158,8 @@ fn replayed<D: Referred + Suited, I: Implementation<D::Protocol>>(
             let mut search = Search::<D, _>::new(partner);
             search.play(&diff::read::<D>(&args.path)?, SEED);
             let part = Part {
-                seed: SEED,
-                shard: (1, 1),
                 is_whole: false,
+                ..Part::whole(SEED)
             };
             let files = vec![args.path.clone(); search.divergences.len()];
             let report = Report::of(&search, part, &files, |file| again(args, file));
@@ -333,7 +333,7 @@ impl Verdict {
         match self {
             Self::Held(Replayed::Passed) => "passed",
             Self::Held(Replayed::Failed(..)) => "failed",
-            Self::Held(Replayed::Unsupported) => "unsupported",
+            Self::Held(Replayed::Unsupported(_)) => "unsupported",
             Self::ReadOtherwise => "read-otherwise",
         }
     }
@@ -342,7 +342,15 @@ impl Verdict {
     fn wrong(&self) -> Option<(usize, &[Amiss])> {
         match self {
             Self::Held(Replayed::Failed(step, wrong)) => Some((*step, wrong)),
-            Self::Held(Replayed::Passed | Replayed::Unsupported) | Self::ReadOtherwise => None,
+            Self::Held(Replayed::Passed | Replayed::Unsupported(_)) | Self::ReadOtherwise => None,
+        }
+    }
+
+    /// The op that is not supported.
+    fn unsupported(&self) -> Option<&str> {
+        match self {
+            Self::Held(Replayed::Unsupported(op)) => Some(op),
+            Self::Held(Replayed::Passed | Replayed::Failed(..)) | Self::ReadOtherwise => None,
         }
     }
 }
@@ -375,6 +383,16 @@ impl Held<'_> {
             lines.push(format!("{}: step {step}", file.display()));
             lines.extend(wrong.iter().map(in_words));
         }
+        let mut unsupported: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (file, verdict) in &self.1 {
+            if let Some(op) = verdict.unsupported() {
+                let names = unsupported.entry(op).or_default();
+                names.extend(file.file_name().map(|it| it.display().to_string()));
+            }
+        }
+        for (op, files) in unsupported {
+            lines.push(format!("skipped without {op}: {}", files.join(", ")));
+        }
         let counts = VERDICTS.map(|name| format!("{} {name}", self.count(name)));
         lines.push(format!("{}: {}", self.0, counts.join(", ")));
         let text = lines.join("\n") + "\n";
@@ -401,7 +419,7 @@ impl Held<'_> {
             });
             json!({
                 "file": file, "verdict": verdict.name(), "step": wrong.map(|(step, _)| step),
-                "wrong": all.collect::<Vec<_>>(),
+                "wrong": all.collect::<Vec<_>>(), "unsupported": verdict.unsupported(),
             })
         });
         document.insert("files".to_owned(), files.collect());

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
@@ -289,7 +290,7 @@ struct Prober<D: Driven> {
 }
 
 fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
-    let partner = greeted::<D>(&args.command, args.timeout)?;
+    let partner = greeted::<D>(&args.command, args.timeout, &Arc::default())?;
     let mut prober = Prober::<D> {
         process: Process::new(args.command.clone(), Duration::from_secs(args.timeout)),
         id: 0,

@@ -3,7 +3,7 @@
 use countersign_clauses::cited;
 use maud::{Markup, html};
 
-use super::{Found, Report, Verdict};
+use super::{Found, Report, Verdict, cut};
 use crate::show::html;
 use crate::show::run::{Finding, Kind, Run, Step, Weight};
 use crate::show::words::printable;
@@ -32,7 +32,7 @@ fn run(report: &Report) -> Run {
         remarks: remarks(report),
     };
     for found in &report.divergences {
-        add(found, &mut run);
+        add(found, report.part.strict, &mut run);
     }
     if run.steps.is_empty() {
         let runs = grouped(report.runs);
@@ -61,7 +61,7 @@ pub(super) fn step(at: &str, text: &str, notes: &[String]) -> Step {
 }
 
 /// One divergence: a head, its steps, and what is wrong at the last.
-fn add(found: &Found, run: &mut Run) {
+fn add(found: &Found, strict: bool, run: &mut Run) {
     let head = format!("reset, for the run of {}", found.heading());
     run.steps.push(step("0.000", &head, &[]));
     let steps = found.steps.iter();
@@ -70,7 +70,7 @@ fn add(found: &Found, run: &mut Run) {
     let place = run.steps.len() - 1;
     let known = found.known.as_ref();
     let weight = match known {
-        None if found.is_required() => Weight::Violation,
+        None if strict || found.is_required() => Weight::Violation,
         None | Some(_) => Weight::Warning,
     };
     let known = known.map_or_else(String::new, |reason| format!("; known: {reason}"));
@@ -92,9 +92,10 @@ fn remarks(report: &Report) -> Vec<String> {
     } else {
         format!("{runs} runs, {calls} calls, from seed {seed}")
     }];
+    remarks.extend(report.part.ended.map(|it| cut(it).to_owned()));
     remarks.extend(report.remarks.iter().cloned());
     remarks.extend(report.vanished.iter().map(|known| {
-        let (clause, identity) = (cited(&known.clause), &known.identity);
+        let (clause, identity) = (cited(&known.clause), &known.fingerprint);
         format!("{clause} {identity} is known, and not found any more")
     }));
     remarks.extend(report.controls.iter().map(|it| match it.clause {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Found, Report, Step};
+use super::{Found, Report, Step, Verdict, cut, excuse};
 
 /// The report.
 pub fn document(report: &Report) -> Value {
@@ -10,6 +10,9 @@ pub fn document(report: &Report) -> Value {
         let mut json = json!({"clause": clause, "verdict": judged.verdict.name()});
         if let Some(needs) = judged.needs {
             json["needs"] = needs.into();
+        }
+        if let Some(reason) = excuse(clause).filter(|_| judged.verdict == Verdict::NotExercised) {
+            json["reason"] = reason.into();
         }
         json
     });
@@ -26,14 +29,17 @@ pub fn document(report: &Report) -> Value {
         "implementation": report.name, "supports": report.supports,
         "seed": report.part.seed, "shard": {"part": shard, "of": shards},
         "runs": report.runs, "calls": report.calls,
-        "verdict": report.verdict(),
+        "verdict": report.verdict(), "result": report.status().result(),
+        "ended": report.part.ended.map(cut), "seconds": report.part.time.map(|it| it.as_secs_f64()),
         "clauses": clauses.collect::<Vec<_>>(),
         "untried": if report.part.is_whole { report.untried() } else { Vec::new() },
         "readings": report.readings,
         "unsupported": report.unsupported,
         "controls": controls.collect::<Vec<_>>(), "no_control": unseen.collect::<Vec<_>>(),
         "divergences": report.divergences.iter().map(divergence).collect::<Vec<_>>(),
-        "vanished": report.vanished,
+        "vanished": report.vanished.iter().map(|it| {
+            json!({"identity": it.fingerprint, "clause": it.clause, "reason": it.reason})
+        }).collect::<Vec<_>>(),
     });
     if report.is_live {
         document["remarks"] = json!(report.remarks);
@@ -50,7 +56,7 @@ fn divergence(found: &Found) -> Value {
         "clause": found.clause, "level": found.level(), "gist": found.gist,
         "steps": steps.collect::<Vec<_>>(),
         "expected": found.expected, "actual": found.actual, "also": found.also,
-        "follows": found.before, "times": found.times,
+        "consequences": found.consequences, "follows": found.before, "times": found.times,
         "again": {"seen": found.again.0, "of": found.again.1},
         "file": found.file.display().to_string(), "repeat": found.repeat,
     })

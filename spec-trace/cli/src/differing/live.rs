@@ -59,10 +59,11 @@ impl Report {
     pub fn live(
         runs: &[Played],
         keep: impl Fn(&Played, usize) -> io::Result<PathBuf>,
-        is_whole: bool,
+        part: Part,
         again: impl Fn(&Played) -> String,
         lacks: impl Fn(&'static str) -> Option<&'static str>,
     ) -> io::Result<Self> {
+        let is_whole = part.is_whole;
         let mut divergences: Vec<Found> = Vec::new();
         let mut upheld = BTreeSet::new();
         let mut times: BTreeMap<&str, u64> = BTreeMap::new();
@@ -105,10 +106,9 @@ impl Report {
             name: names.unwrap_or_else(|| "a producer that has shown nothing".to_owned()),
             supports: Vec::new(),
             part: Part {
-                seed: 0,
-                shard: (1, 1),
                 // Of runs that are not to be judged nothing holds.
                 is_whole: is_whole || runs.iter().all(|it| it.doubt.is_some()),
+                ..part
             },
             is_live: true,
             runs: u64::try_from(runs.len()).unwrap_or(u64::MAX),
@@ -264,6 +264,7 @@ impl Found {
             gist,
             actual: wrong.actual.clone(),
             also: wrong.also.clone(),
+            consequences: Vec::new(),
             before,
             again: (0, 0),
             times: 0,

@@ -3,7 +3,6 @@
 //! The one thing to know: a [`Report`] is made once, of any protocol, and holds what all formats say.
 
 pub mod badge;
-pub mod baseline;
 mod html;
 mod json;
 mod junit;
@@ -11,20 +10,23 @@ pub mod kept;
 pub mod live;
 pub mod many;
 mod sarif;
+pub mod saved;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use countersign_clauses::{Clause, Level, Role, cited, links};
-use countersign_conform::driven::{self, DRIVER, Divergence, Driven, Search, Told};
+use countersign_conform::driven::{self, DRIVER, Divergence, Driven, Ended, Search, Told};
 use countersign_conform::implementation::Implementation;
 use countersign_driver::{Output, Protocol, Request};
+use countersign_lint::baseline::{Baseline, Known};
+use miette::{IntoDiagnostic, miette};
 use serde_json::Value;
 
 use crate::answer::{Answer, ReportFormat, Status};
 use crate::show::words::{printable, shortened};
-use baseline::Baseline;
 
 /// What driving an implementation has come to.
 pub struct Report {
@@ -45,8 +47,8 @@ pub struct Report {
     /// For each place that can be taken in more than one way the choices that still fit, the one taken first.
     readings: BTreeMap<&'static str, Vec<&'static str>>,
     divergences: Vec<Found>,
-    /// What was known before and is not there any more: its identity, its clause, and why it was known.
-    vanished: Vec<baseline::Known>,
+    /// What the baseline knows and is not there any more.
+    vanished: Vec<Known>,
     controls: Vec<Controlled>,
     /// The rules for which there is none, each with the reason.
     unseen: Vec<(&'static str, &'static str)>,
@@ -54,7 +56,7 @@ pub struct Report {
     remarks: Vec<String>,
 }
 
-/// Which runs were played.
+/// Which runs were played, and how they are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// The seed of the first.
@@ -63,6 +65,26 @@ pub struct Part {
     pub shard: (u64, u64),
     /// Whether they were to show all that is required; kept runs alone are not.
     pub is_whole: bool,
+    /// Whether what is only recommended counts, too.
+    pub strict: bool,
+    /// How long it took; not told, where that would differ each time.
+    pub time: Option<Duration>,
+    /// Why they have ended before their time, if they have.
+    pub ended: Option<Ended>,
+}
+
+impl Part {
+    /// All runs from this seed on.
+    pub const fn whole(seed: u64) -> Self {
+        Self {
+            seed,
+            shard: (1, 1),
+            is_whole: true,
+            strict: false,
+            time: None,
+            ended: None,
+        }
+    }
 }
 
 /// A control, and what it was caught by.
@@ -109,6 +131,8 @@ struct Found {
     expected: String,
     actual: String,
     also: Vec<&'static str>,
+    /// Other clauses that are broken beside it, behind it or in the same way. They do not count.
+    consequences: Vec<&'static str>,
     /// The clauses that are broken in the run before it.
     before: BTreeSet<&'static str>,
     /// How many times of how many it was seen again.
@@ -141,13 +165,23 @@ impl Report {
             let times = search.times.get(clause).copied().unwrap_or(0);
             Found::of(found, times, file, again(file))
         });
-        let divergences: Vec<Found> = divergences.collect();
+        let mut divergences: Vec<Found> = divergences.collect();
+        let counted: BTreeSet<&str> = divergences.iter().map(|it| it.clause).collect();
+        for found in &mut divergences {
+            let also = &found.also;
+            found
+                .consequences
+                .retain(|it| !counted.contains(it) && !also.contains(it));
+        }
         let greeting = search.partner().greeting();
         Self {
             protocol: D::Protocol::NAME,
             name: greeting.name.clone(),
             supports: greeting.declared().collect(),
-            part,
+            part: Part {
+                ended: search.ended,
+                ..part
+            },
             is_live: false,
             runs: search.runs,
             calls: search.calls,
@@ -178,31 +212,36 @@ impl Report {
     #[must_use]
     pub fn against(mut self, baseline: &Baseline) -> Self {
         for found in &mut self.divergences {
-            found.known = baseline.reason(&found.identity).map(str::to_owned);
+            if let Some(known) = baseline.known(&found.identity) {
+                let reason = known.reason.clone();
+                found.known = Some(reason.unwrap_or_else(|| "in the baseline".to_owned()));
+            }
         }
-        let is_there = |known: &&baseline::Known| {
+        let is_there = |known: &&Known| {
             let mut found = self.divergences.iter();
-            found.any(|it| it.identity == known.identity)
+            found.any(|it| it.identity == known.fingerprint)
         };
-        // What one shard does not show, another may.
-        if self.part.shard.1 == 1 {
-            let vanished = baseline.known.iter().filter(|it| !is_there(it));
-            self.vanished = vanished.cloned().collect();
+        // What one shard does not show, another may; and so may what was not played.
+        if self.part.shard.1 == 1 && self.part.ended.is_none() {
+            let vanished = baseline.all().filter(|it| !is_there(it));
+            self.vanished.extend(vanished.cloned());
         }
         self
     }
 
-    /// What a baseline would hold of it: each divergence with the reason for which it is known, or else this one.
-    pub fn baseline(&self, reason: &str) -> Baseline {
-        let known = self.divergences.iter().map(|found| baseline::Known {
-            identity: found.identity.clone(),
+    /// What a baseline would hold of it: each divergence that counts with the reason for which it is known, or else this one.
+    pub fn baseline(&self, reason: Option<&str>) -> Baseline {
+        let found = self.divergences.iter();
+        let found = found.filter(|it| it.known.is_some() || self.counts(it));
+        let known = found.map(|found| Known {
+            fingerprint: found.identity.clone(),
             clause: found.clause.to_owned(),
-            reason: found.known.clone().unwrap_or_else(|| reason.to_owned()),
+            session: None,
+            message: Some(found.expected.clone()),
+            count: 1,
+            reason: found.known.clone().or_else(|| reason.map(str::to_owned)),
         });
-        Baseline {
-            protocol: self.protocol.to_owned(),
-            known: known.collect(),
-        }
+        Baseline::with(Some(self.protocol), known.collect())
     }
 
     /// As it is printed.
@@ -240,15 +279,25 @@ impl Report {
         self.controls.iter().filter(|it| it.clause.is_none())
     }
 
+    /// Whether a divergence counts.
+    fn counts(&self, found: &Found) -> bool {
+        found.known.is_none() && (self.part.strict || found.is_required())
+    }
+
+    /// The divergences that count.
+    fn violations(&self) -> usize {
+        let found = self.divergences.iter();
+        found.filter(|it| self.counts(it)).count()
+    }
+
     fn status(&self) -> Status {
-        let is_new = |found: &Found| found.is_required() && found.known.is_none();
-        if self.divergences.iter().any(is_new) || !self.vanished.is_empty() {
+        if self.violations() > 0 {
             return Status::Violated;
         }
         let is_tried = self.count(Verdict::Upholds) > 0 || !self.part.is_whole;
         let is_whole = self.untried().is_empty() || !self.part.is_whole;
         let is_judged = self.unsupported.is_empty() && self.uncaught().next().is_none();
-        Status::if_exercised(is_tried && is_whole && is_judged)
+        Status::if_exercised(is_tried && is_whole && is_judged && self.part.ended.is_none())
     }
 
     fn verdict(&self) -> &'static str {
@@ -259,8 +308,48 @@ impl Report {
 /// Whether a clause is a MUST or MUST NOT of the producer, and speaks of what calls and outputs can show.
 fn is_duty(clause: &str) -> bool {
     let clause = countersign_clauses::get(clause);
-    let is_seen = |clause| links::without_rule(clause).is_none();
-    clause.is_ok_and(|it| it.level.binds() && it.role == Role::Producer && is_seen(it))
+    let is_duty = |it: &Clause| it.level.binds() && it.role == Role::Producer;
+    clause.is_ok_and(|it| is_duty(it) && links::without_rule(it).is_none())
+}
+
+/// Why a MUST or MUST NOT need not be exercised, if the registry has a reason.
+fn excuse(clause: &str) -> Option<&'static str> {
+    let clause = countersign_clauses::get(clause).ok()?;
+    let binds = clause.level.binds();
+    links::without_rule(clause).filter(|_| binds)
+}
+
+/// Whether a clause is more than recommended.
+pub fn binds(clause: &str) -> bool {
+    let clause = countersign_clauses::get(clause);
+    clause.map_or(true, |it| {
+        !matches!(it.level, Level::Should | Level::ShouldNot | Level::May)
+    })
+}
+
+/// Reads what is known of an implementation of a protocol.
+///
+/// # Errors
+///
+/// Where the file cannot be read, or is no baseline of this protocol.
+pub fn known(file: &Path, protocol: &str) -> miette::Result<Baseline> {
+    let baseline = Baseline::read(file).into_diagnostic()?;
+    match baseline.protocol() {
+        Some(of) if of != protocol => {
+            let shown = file.display();
+            Err(miette!("{shown} is a baseline of {of}, not of {protocol}"))
+        }
+        Some(_) | None => Ok(baseline),
+    }
+}
+
+/// Why runs have ended before their time, in words.
+const fn cut(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Stopped => "stopped by a signal",
+        Ended::Hung => "stopped at the first hang",
+        Ended::Found => "stopped at the first violation",
+    }
 }
 
 /// The verdict on every clause that the judge of a protocol names.
@@ -292,7 +381,8 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
     let guarded = search.guarded_by_host.iter();
     let guarded = guarded.map(|clause| (*clause, Verdict::HostMustGuard));
     let violated = divergences.iter().flat_map(|found| {
-        let clauses = found.also.iter().copied().chain([found.clause]);
+        let clauses = found.also.iter().chain(&found.consequences).copied();
+        let clauses = clauses.chain([found.clause]);
         clauses.map(|clause| (clause, Verdict::Violates))
     });
     for (clause, verdict) in guarded.chain(violated) {
@@ -320,7 +410,8 @@ impl Found {
             expected: finding.text.clone(),
             actual,
             also: found.also.iter().copied().collect(),
-            before: found.before().collect(),
+            consequences: found.consequences.iter().copied().collect(),
+            before: BTreeSet::new(),
             again: found.again,
             times,
             file: file.to_owned(),
@@ -331,10 +422,7 @@ impl Found {
 
     /// Whether anything that it goes against binds.
     fn is_required(&self) -> bool {
-        let also = self.also.iter();
-        let also = also.map(|id| countersign_clauses::get(id).ok().map(|it| it.level));
-        also.chain([self.level])
-            .any(|level| !matches!(level, Some(Level::Should | Level::ShouldNot | Level::May)))
+        binds(self.clause) || self.also.iter().any(|it| binds(it))
     }
 
     /// What is broken, in a line.

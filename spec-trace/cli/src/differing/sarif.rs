@@ -3,23 +3,27 @@
 use countersign_clauses::cited;
 use serde_json::Value;
 
-use super::{Found, Report, text};
+use super::{Found, Report, cut, text};
 use crate::formats::sarif::{Log, Outcome, notification, place};
 
 /// The report as a SARIF log.
 pub fn document(report: &Report) -> Value {
     let log = Log {
         status: report.status(),
-        results: report.divergences.iter().map(result).collect(),
+        results: report
+            .divergences
+            .iter()
+            .map(|it| result(report, it))
+            .collect(),
         notifications: notifications(report),
     };
     log.document()
 }
 
-fn result(found: &Found) -> Outcome {
+fn result(report: &Report, found: &Found) -> Outcome {
     Outcome {
         clause: found.clause,
-        level: if found.is_required() {
+        level: if report.part.strict || found.is_required() {
             "error"
         } else {
             "warning"
@@ -35,7 +39,7 @@ fn result(found: &Found) -> Outcome {
 /// What has vanished, and what kept the runs from showing more.
 fn notifications(report: &Report) -> Vec<Value> {
     let vanished = report.vanished.iter().map(|known| {
-        let (clause, identity) = (cited(&known.clause), &known.identity);
+        let (clause, identity) = (cited(&known.clause), &known.fingerprint);
         format!("{clause} {identity} is known, and not found any more")
     });
     let uncaught = report.uncaught();
@@ -46,7 +50,9 @@ fn notifications(report: &Report) -> Vec<Value> {
         untried.map(|clause| format!("{}: no answer could have been wrong by it", cited(clause)));
     let unsupported = report.unsupported.iter();
     let unsupported = unsupported.map(|op| format!("{op} is not supported, and has to be"));
+    let ended = report.part.ended.map(|it| cut(it).to_owned());
     let told = vanished.chain(uncaught).chain(untried).chain(unsupported);
+    let told = told.chain(ended);
     let told = told.chain(report.remarks.iter().cloned());
     told.map(|text| notification(&text, None)).collect()
 }

@@ -2,7 +2,7 @@
 
 use countersign_clauses::{cited, cited_all};
 
-use super::{Found, Report, Verdict};
+use super::{Found, Report, Verdict, cut, excuse};
 use crate::show::words::{folded, printable};
 use crate::table::grouped;
 
@@ -19,12 +19,9 @@ pub fn render(report: &Report) -> String {
         text.push('\n');
     }
     for known in &report.vanished {
-        let said = format!(
-            "{} {}: {}",
-            cited(&known.clause),
-            known.identity,
-            known.reason
-        );
+        let reason = known.reason.as_ref();
+        let reason = reason.map_or_else(String::new, |it| format!(": {it}"));
+        let said = format!("{} {}{reason}", cited(&known.clause), known.fingerprint);
         put(&mut text, "known, and not found any more: ", &said);
     }
     for control in &report.controls {
@@ -64,8 +61,52 @@ pub fn render(report: &Report) -> String {
             &format!("it does not support what every implementation has, or it declares: {ops}"),
         );
     }
-    line(&mut text, report.verdict());
+    line(&mut text, &result(report));
     text
+}
+
+/// The last line.
+fn result(report: &Report) -> String {
+    let divergences = || report.divergences.iter();
+    let known = divergences().filter(|it| it.known.is_some()).count();
+    let violations = report.violations();
+    let warnings = report.divergences.len() - known - violations;
+    let untried = if report.part.is_whole {
+        report.untried().len()
+    } else {
+        0
+    };
+    let count = |count: usize, one: &str, more: &str| {
+        let what = if count == 1 { one } else { more };
+        (count > 0).then(|| format!("{count} {what}"))
+    };
+    let upheld = report.count(Verdict::Upholds);
+    let counts = [
+        Some(format!(
+            "{violations} {}",
+            if violations == 1 {
+                "violation"
+            } else {
+                "violations"
+            }
+        )),
+        count(known, "known", "known"),
+        count(warnings, "warning", "warnings"),
+        count(upheld, "clause upheld", "clauses upheld"),
+        count(untried, "MUST not exercised", "MUST not exercised"),
+    ];
+    let time = report.part.time;
+    let scope = [
+        Some(report.protocol.to_owned()),
+        Some(format!("{} runs", grouped(report.runs))),
+        time.map(|it| format!("{:.1} s", it.as_secs_f64())),
+        (!report.is_live).then(|| format!("seed {}", report.part.seed)),
+        report.part.ended.map(|it| cut(it).to_owned()),
+    ];
+    let listed =
+        |all: &[Option<String>]| all.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
+    let result = report.status().result();
+    format!("{result}  {} ({})", listed(&counts), listed(&scope))
 }
 
 /// What was played, and how many clauses have which verdict, and which.
@@ -105,6 +146,14 @@ fn counts(report: &Report, text: &mut String) {
         let clauses: Vec<&str> = report.with(*verdict).collect();
         if !clauses.is_empty() {
             put_all(text, &format!("{said}: {}", cited_all(clauses)));
+        }
+    }
+    for clause in report.with(Verdict::NotExercised) {
+        if let Some(reason) = excuse(clause) {
+            put_all(
+                text,
+                &format!("{} cannot be exercised: {reason}", cited(clause)),
+            );
         }
     }
     let untried = report.untried();
@@ -150,6 +199,10 @@ fn told(found: &Found, text: &mut String) {
     if !found.also.is_empty() {
         let also = cited_all(&found.also);
         put(text, "   also      ", &also);
+    }
+    if !found.consequences.is_empty() {
+        let follow = cited_all(&found.consequences);
+        put(text, "   follow-on ", &format!("not counted: {follow}"));
     }
     if !found.before.is_empty() {
         let before = cited_all(&found.before);

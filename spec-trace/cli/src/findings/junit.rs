@@ -55,6 +55,7 @@ fn of_report(report: &LintReport) -> Suite {
         });
     }
     Suite {
+        time: None,
         name: report.file.clone(),
         cases,
     }
@@ -62,6 +63,7 @@ fn of_report(report: &LintReport) -> Suite {
 
 fn of_unreadable(unreadable: &Unreadable) -> Suite {
     Suite {
+        time: None,
         name: unreadable.file.clone(),
         cases: vec![whole(Some(&unreadable.error))],
     }

@@ -4,12 +4,15 @@
 //! that were skipped, for which there is no attribute.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// Test cases that belong together.
 #[derive(Debug)]
 pub struct Suite {
     /// What was tested.
     pub name: String,
+    /// How long that took, if it is known. All that was done served all cases: each has an equal share of it.
+    pub time: Option<Duration>,
     /// At least one.
     pub cases: Vec<Case>,
 }
@@ -55,9 +58,9 @@ impl Case {
         }
     }
 
-    fn write(&self, xml: &mut String, class: &str) {
+    fn write(&self, xml: &mut String, class: &str, time: &str) {
         let name = escaped(&self.name);
-        let case = format_args!("    <testcase name=\"{name}\" classname=\"{class}\">");
+        let case = format_args!("    <testcase name=\"{name}\" classname=\"{class}\"{time}>");
         line(xml, case);
         match &self.result {
             Result::Passed => {}
@@ -110,10 +113,16 @@ impl Suite {
 
     fn write(&self, xml: &mut String) {
         let name = escaped(&self.name);
+        let time = self.time.map_or(0.0, |it| it.as_secs_f64());
+        let [time, share] = [1, self.cases.len()].map(|parts| {
+            let parts = u32::try_from(parts).map_or(f64::MAX, f64::from);
+            let time = self.time.map(|_| format!(" time=\"{:.3}\"", time / parts));
+            time.unwrap_or_default()
+        });
         line(
             xml,
             format_args!(
-                "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
+                "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"{time}>",
                 self.cases.len(),
                 self.failures(),
                 self.errors(),
@@ -121,7 +130,7 @@ impl Suite {
             ),
         );
         for case in &self.cases {
-            case.write(xml, &name);
+            case.write(xml, &name, &share);
         }
         line(xml, format_args!("  </testsuite>"));
     }

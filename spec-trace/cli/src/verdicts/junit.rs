@@ -2,6 +2,8 @@
 //!
 //! A counterexample or a divergence is a failure with its steps; what was not exercised is an error.
 
+use std::time::Duration;
+
 use countersign_clauses::cited;
 use countersign_model::checker::{Kind, PropertyVerdict};
 
@@ -34,6 +36,7 @@ fn suite(verified: &Verified) -> Suite {
     cases.extend(check.properties.iter().map(of_property));
     cases.extend(verified.comparisons().map(|it| of_comparison(&it)));
     Suite {
+        time: Duration::try_from_secs_f64(verified.check_seconds).ok(),
         name: format!("{protocol}, {bounds} bounds"),
         cases,
     }

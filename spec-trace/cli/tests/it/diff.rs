@@ -1,5 +1,7 @@
 //! `countersign diff`: the reference passes it over stdio, and whoever does otherwise is told where.
 
+use crate::adapter;
+
 use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -144,12 +146,7 @@ fn what_is_taken_in_the_way_that_is_named_is_not_open() {
         ("{}", "expiry-boundary=after"),
     ] {
         let fails = served(settings, reading, 1);
-        assert!(
-            divergences(&fails)
-                .iter()
-                .any(|(clause, _)| *clause == "PA-7"),
-            "{fails:#}"
-        );
+        assert_eq!(verdict_on(&fails, "PA-7"), "violates", "{fails:#}");
         let again = fails["divergences"][0]["repeat"].as_str().expect("a text");
         let expected = format!("countersign diff pending-action --reading {reading} --run ");
         assert!(again.starts_with(&expected), "{again}");
@@ -242,7 +239,13 @@ fn the_report_marks_the_bad_step_and_says_how_to_see_it_again() {
     ] {
         assert!(text.contains(line), "no {line:?} in\n{text}");
     }
-    assert!(text.ends_with("violates\n"), "{text}");
+    let last = text.lines().last().expect("a line");
+    assert!(last.starts_with("FAIL  1 violation, "), "{last}");
+    assert!(
+        last.contains(" clauses upheld (pending-action, 30 runs, "),
+        "{last}"
+    );
+    assert!(last.ends_with(", seed 1)"), "{last}");
 }
 
 #[test]
@@ -375,4 +378,188 @@ fn another_tool_than_was_confirmed_is_found() {
             .iter()
             .any(|(clause, _)| *clause == "AAEP-6.1-1")
     );
+}
+
+/// The adapter in Python with this fault, after the suite; none, where there is no Python.
+fn faulty(fault: &str, arguments: &[&str]) -> Option<Value> {
+    let command = adapter::adapter("pending_action", &["--fault", fault])?;
+    let kept = folder();
+    let mut diff = countersign();
+    diff.args(["diff", "pending-action", "--runs", "0", "--format", "json"]);
+    diff.args(arguments)
+        .arg("--save")
+        .arg(kept.path())
+        .arg("--");
+    let output = diff.args(command).output().expect("it runs");
+    Some(serde_json::from_slice(&output.stdout).expect("a JSON document"))
+}
+
+/// PA-6 is a SHOULD.
+#[test]
+fn a_should_counts_where_that_is_asked_for() {
+    for (arguments, result) in [(&[][..], "PASS"), (&["--strict"], "FAIL")] {
+        let Some(found) = faulty("silent-denial", arguments) else {
+            return;
+        };
+        assert_eq!(divergences(&found)[0].0, "PA-6");
+        assert_eq!(found["result"], result, "{found:#}");
+    }
+}
+
+/// PA-2, PA-1: a call that its own agent allows has stopped for nobody.
+#[test]
+fn an_agent_that_approves_its_own_call_fails() {
+    for fault in ["agent-decides", "any-decider"] {
+        let Some(found) = faulty(fault, &[]) else {
+            return;
+        };
+        assert_eq!(found["result"], "FAIL", "{fault}");
+        assert_eq!(verdict_on(&found, "PA-2"), "violates", "{fault}");
+        assert_eq!(verdict_on(&found, "PA-1"), "violates", "{fault}");
+    }
+}
+
+/// What is broken behind the first fault of a run, or beside it, is told with it and does not count.
+#[test]
+fn what_follows_from_a_fault_is_told_and_does_not_count() {
+    let Some(found) = faulty("deny-is-allow", &[]) else {
+        return;
+    };
+    assert_eq!(divergences(&found).len(), 1, "{found:#}");
+    let cause = &found["divergences"][0];
+    assert_eq!(cause["clause"], "PA-5");
+    let follow = cause["consequences"].as_array().expect("a list");
+    assert!(follow.contains(&Value::from("PA-10")), "{cause:#}");
+    assert_eq!(verdict_on(&found, "PA-10"), "violates");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error_before_the_first_run() {
+    let kept = folder();
+    let (file, started) = (kept.path().join("file"), kept.path().join("started"));
+    std::fs::write(&file, "").expect("written");
+    let script = format!("touch {}; exec $serve", started.display());
+    let mut command = countersign();
+    let serve = script.replace(
+        "$serve",
+        &format!("{} serve pending-action --stdio", binary()),
+    );
+    command
+        .args(["diff", "pending-action", "--save"])
+        .arg(file.join("below"));
+    let output = command
+        .args(["--", "sh", "-c", &serve])
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        error.contains("cannot write into the folder of --save"),
+        "{error}"
+    );
+    assert!(!started.exists());
+}
+
+/// Only what `diff` has written itself goes.
+#[test]
+fn what_an_earlier_diff_has_found_does_not_stay() {
+    let kept = folder();
+    let names = || {
+        let files = std::fs::read_dir(kept.path()).expect("a folder");
+        let mut names: Vec<_> = files.map(|it| it.expect("a file").file_name()).collect();
+        names.sort();
+        names
+    };
+    let first = diff("pending-action", &["--runs", "0"], LIAR, &kept).output();
+    assert_eq!(first.expect("it runs").status.code(), Some(1));
+    assert_eq!(names(), ["found-PA-10.json"]);
+    std::fs::write(kept.path().join("found-mine.json"), "{}").expect("written");
+    let second = diff("pending-action", &["--runs", "0"], "exec $serve", &kept).output();
+    assert_eq!(second.expect("it runs").status.code(), Some(0));
+    assert_eq!(names(), ["found-mine.json"]);
+}
+
+/// One that hangs at its 30th response, and tells each of its starts.
+fn hanging(kept: &TempDir) -> String {
+    let starts = kept.path().join("starts");
+    format!(
+        "echo >> {}; $serve | {{ n=0; while read -r line; do n=$((n+1)); \
+         [ $n = 30 ] && exec sleep 20; printf '%s\\n' \"$line\"; done; }}",
+        starts.display()
+    )
+}
+
+#[test]
+fn one_that_hangs_costs_one_timeout() {
+    let (kept, save) = (folder(), folder());
+    let serve = format!("{} serve pending-action --stdio", binary());
+    let mut command = countersign();
+    command
+        .args(["diff", "pending-action", "--format", "json", "--save"])
+        .arg(save.path());
+    command.args(["--", "sh", "-c", &hanging(&kept).replace("$serve", &serve)]);
+    let found = document(&mut command, 1);
+    assert_eq!(found["ended"], "stopped at the first hang");
+    assert_eq!(divergences(&found)[0].0, "driver");
+    assert_eq!(found["divergences"].as_array().map(Vec::len), Some(1));
+    let starts = std::fs::read_to_string(kept.path().join("starts")).expect("a file");
+    assert_eq!(starts.lines().count(), 1);
+}
+
+#[test]
+fn it_stops_at_the_first_violation_where_that_is_asked_for() {
+    let arguments = ["--runs", "100000", "--fail-fast", "--format", "json"];
+    let found = document(&mut diff("pending-action", &arguments, LIAR, &folder()), 1);
+    assert_eq!(found["ended"], "stopped at the first violation");
+    assert_eq!(found["runs"], 0);
+}
+
+/// The report so far: by a violation that was found, or else inconclusive. One that hangs is not waited for.
+#[test]
+fn a_signal_ends_it_with_the_report_so_far() {
+    for (signal, hangs, status) in [("INT", false, 1), ("TERM", false, 1), ("INT", true, 3)] {
+        let (kept, save) = (folder(), folder());
+        let saved = save.path().join("found-PA-10.json");
+        let (script, begun) = if hangs {
+            (hanging(&kept), kept.path().join("starts"))
+        } else {
+            (LIAR.to_owned(), saved.clone())
+        };
+        let serve = format!("{} serve pending-action --stdio", binary());
+        let mut command = std::process::Command::new(binary());
+        command.args([
+            "diff",
+            "pending-action",
+            "--seconds",
+            "600",
+            "--timeout",
+            "600",
+        ]);
+        command
+            .args(["--format", "json", "--save"])
+            .arg(save.path());
+        command.args(["--", "sh", "-c", &script.replace("$serve", &serve)]);
+        let running = command
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        // What was found stands in its file before the search ends.
+        while !begun.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        if hangs {
+            std::thread::sleep(std::time::Duration::from_secs(2));
+        }
+        let id = running.id().to_string();
+        let kill = std::process::Command::new("kill")
+            .args(["-s", signal, &id])
+            .status();
+        assert!(kill.expect("it runs").success());
+        let output = running.wait_with_output().expect("it ends");
+        let told = String::from_utf8_lossy(&output.stdout);
+        let report: Value = serde_json::from_str(&told).unwrap_or_else(|it| panic!("{it}: {told}"));
+        assert_eq!(output.status.code(), Some(status), "{report:#}");
+        assert_eq!(report["ended"], "stopped by a signal");
+        assert_eq!(saved.exists(), !hangs);
+    }
 }

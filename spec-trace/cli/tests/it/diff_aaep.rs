@@ -16,8 +16,8 @@ const CAUGHT: [Caught<'_>; 39] = [
     ("any-default", "AAEP-6.4.1-1", 0),
     ("early-accept", "AAEP-6.1-1", 0),
     ("runs-twice", "AAEP-6.3.4-3", 0),
-    ("third-runs-twice", "AAEP-6.3.4-3", 336),
-    ("token-swapped", "AAEP-6.1-1", 81),
+    ("third-runs-twice", "AAEP-6.3.4-3", 0),
+    ("token-swapped", "AAEP-6.1-1", 0),
     ("same-millisecond", "AAEP-6.1-1", 0),
     ("late-reply", "AAEP-6.3.4-4", 0),
     ("at-the-deadline", "AAEP-6.3.4-4", 0),
@@ -25,10 +25,10 @@ const CAUGHT: [Caught<'_>; 39] = [
     ("session-end-keeps", "AAEP-6.8-2", 0),
     ("unauthenticated", "AAEP-6.3.4-5", 0),
     ("wrong-sender", "AAEP-6.3.4-5", 0),
-    ("unauthenticated-after-restart", "AAEP-6.3.4-5", 42),
+    ("unauthenticated-after-restart", "AAEP-6.3.4-5", 0),
     ("any-decision", "AAEP-6.3.4-6", 0),
     ("reply-kind-confusion", "AAEP-6.3.4-2", 0),
-    ("foreign-members", "AAEP-6.3.4-1", 54),
+    ("foreign-members", "AAEP-6.3.4-1", 0),
     ("any-response", "AAEP-6.5.5-2", 0),
     ("no-forwarding", "AAEP-6.6-4", 0),
     ("no-timeout", "AAEP-6.4-1", 0),
@@ -97,4 +97,17 @@ fn each_fault_is_kept() {
 #[ignore = "night: drives the adapter for minutes"]
 fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
     kept::variants_pass::<Driver>(start, 12);
+}
+
+/// Seed and number of runs change nothing in what is found.
+#[test]
+fn a_fault_has_the_same_divergences_in_whatever_runs() {
+    kept::are_stable::<Driver>(start, &["late-reply", "third-runs-twice"], 20, &[1, 5_000]);
+}
+
+#[test]
+#[ignore = "night: drives the adapter for hours"]
+fn each_fault_has_the_same_divergences_in_whatever_runs() {
+    let faults = CAUGHT.map(|(fault, ..)| fault);
+    kept::are_stable::<Driver>(start, &faults, 2_000, &[1, 5_000, 9_000]);
 }

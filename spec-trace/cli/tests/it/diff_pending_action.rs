@@ -10,26 +10,26 @@ use kept::Caught;
 const CAUGHT: [Caught<'_>; 35] = [
     ("runs-before-approval", "PA-1", 0),
     ("deny-is-allow", "PA-5", 0),
-    ("third-denial-runs", "PA-5", 24),
+    ("third-denial-runs", "PA-5", 0),
     ("expiry-allows", "PA-7", 0),
     ("words-allow", "PA-1", 0),
     ("by-position", "PA-1", 0),
     ("any-nonce", "PA-1", 0),
     ("any-decider", "PA-2", 0),
-    ("agent-decides", "PA-2", 12),
+    ("agent-decides", "PA-2", 0),
     ("late-decision", "PA-7", 0),
     ("expiry-waits-for-timer", "PA-7", 0),
     ("clock-goes-back", "PA-7", 17),
     ("cancel-keeps-the-button", "PA-5", 0),
     ("session-end-forgets", "PA-5", 0),
     ("runs-twice", "PA-8", 0),
-    ("third-runs-twice", "PA-8", 38),
+    ("third-runs-twice", "PA-8", 0),
     ("allow-after-deny", "PA-5", 0),
     ("arguments-swapped", "PA-3", 0),
     ("edited-arguments", "PA-3", 0),
     ("other-arguments-approved", "PA-3", 0),
-    ("rewritten-arguments", "PA-3", 25),
-    ("same-millisecond", "PA-3", 7),
+    ("rewritten-arguments", "PA-3", 0),
+    ("same-millisecond", "PA-3", 0),
     ("allowed-silently", "PA-4", 0),
     ("result-dropped", "PA-4", 0),
     ("silent-denial", "PA-6", 0),
@@ -41,7 +41,7 @@ const CAUGHT: [Caught<'_>; 35] = [
     ("forgets-decisions", "PA-5", 73),
     ("forgets-doubt", "PA-10", 0),
     ("forgets-untold", "PA-10", 0),
-    ("any-nonce-after-restart", "PA-1", 12),
+    ("any-nonce-after-restart", "PA-1", 0),
     ("snapshot-turns-back", "PA-8", 0),
 ];
 
@@ -63,4 +63,22 @@ fn each_fault_is_kept() {
 #[test]
 fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
     kept::variants_pass::<Driver>(start, 9);
+}
+
+/// Seed and number of runs change nothing in what is found.
+#[test]
+fn a_fault_has_the_same_divergences_in_whatever_runs() {
+    kept::are_stable::<Driver>(
+        start,
+        &["runs-twice", "expiry-allows", "third-runs-twice"],
+        20,
+        &[1, 5_000],
+    );
+}
+
+#[test]
+#[ignore = "night: drives the adapter for hours"]
+fn each_fault_has_the_same_divergences_in_whatever_runs() {
+    let faults = CAUGHT.map(|(fault, ..)| fault);
+    kept::are_stable::<Driver>(start, &faults, 2_000, &[1, 5_000, 9_000]);
 }

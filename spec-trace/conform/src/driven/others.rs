@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use countersign_driver::{Greeting, Output, Protocol as _};
+use countersign_driver::{Greeting, Kind, Output, Protocol as _};
 use countersign_model::judge::Judge as _;
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::elsewhere::Elsewhere;
-use super::{Asked, Driven, Played, Told, at_reset};
+use super::{Asked, Driven, Played, Told, Wrong, at_reset};
 
 /// What could have been put out instead.
 #[derive(Clone)]
@@ -71,28 +71,9 @@ impl<D: Driven> Others<D> {
     ) {
         self.last.clear();
         self.elsewhere.begin();
-        let mut judge = at_reset::<D>(judge);
-        let mut driven = D::begin(greeting);
-        let mut answered = played.answered().iter().peekable();
-        for (at, step) in steps.iter().enumerate() {
-            let Some(asked) = driven.ask(step) else {
-                continue;
-            };
-            let Some(Told { outputs, .. }) = answered.next_if(|told| told.at == at) else {
-                continue;
-            };
-            self.try_all(&Answer {
-                driven: &driven,
-                judge: &judge,
-                asked: &asked,
-                outputs,
-            });
-            let Ok(shown) = driven.take(&asked.call, outputs) else {
-                return;
-            };
-            let shown: Vec<_> = shown.into_iter().flatten().collect();
-            let _found = judge.see(asked.now, &asked.call, &shown);
-        }
+        answers(greeting, steps, judge, played, |_, answer| {
+            self.try_all(answer);
+        });
     }
 
     /// The runs that come next are there for these clauses: in them all is tried until another answer is wrong by each.
@@ -275,6 +256,72 @@ impl<D: Driven> Others<D> {
         }
         altered
     }
+}
+
+/// Shows each answer of a run, with the calls that were made by then.
+fn answers<D: Driven>(
+    greeting: &Rc<Greeting<D::Protocol>>,
+    steps: &[D::Step],
+    judge: &D::Judge,
+    played: &Played<D>,
+    mut show: impl FnMut(usize, &Answer<'_, D>),
+) {
+    let mut judge = at_reset::<D>(judge);
+    let mut driven = D::begin(greeting);
+    let mut answered = (1..).zip(played.answered()).peekable();
+    for (at, step) in steps.iter().enumerate() {
+        let Some(asked) = driven.ask(step) else {
+            continue;
+        };
+        let Some((calls, Told { outputs, .. })) = answered.next_if(|(_, told)| told.at == at)
+        else {
+            continue;
+        };
+        show(
+            calls,
+            &Answer {
+                driven: &driven,
+                judge: &judge,
+                asked: &asked,
+                outputs,
+            },
+        );
+        let Ok(shown) = driven.take(&asked.call, outputs) else {
+            return;
+        };
+        let shown: Vec<_> = shown.into_iter().flatten().collect();
+        let _found = judge.see(asked.now, &asked.call, &shown);
+    }
+}
+
+/// Whether something was performed at a call that was not to be: without it, the call is not wrong by this clause.
+pub(super) fn ran_wrongly<D: Driven>(
+    greeting: &Rc<Greeting<D::Protocol>>,
+    steps: &[D::Step],
+    judge: &D::Judge,
+    played: &Played<D>,
+    wrong: &Wrong,
+) -> bool {
+    let mut ran = false;
+    answers(greeting, steps, judge, played, |calls, answer| {
+        let Answer {
+            driven,
+            judge,
+            asked,
+            outputs,
+        } = answer;
+        let is_perform = |it: &Output<D::Protocol>| D::Protocol::kind(&it.what) == Kind::Perform;
+        if calls == wrong.calls && outputs.iter().any(is_perform) {
+            let others: Vec<_> = outputs
+                .iter()
+                .filter(|it| !is_perform(it))
+                .cloned()
+                .collect();
+            let found = Others::<D>::wrong(driven, judge, asked, &others);
+            ran = !found.contains(wrong.finding.clause);
+        }
+    });
+    ran
 }
 
 /// What an output is: its kind, and its type where it has one.

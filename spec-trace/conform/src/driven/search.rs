@@ -1,10 +1,16 @@
-//! Runs of an implementation one after the other, and the shortest run for each clause that it breaks.
+//! Runs of an implementation one after the other, and the shortest run for each cause of what is wrong in them.
+//!
+//! Of a run only the first wrong step is evidence: what is wrong behind it may follow from it. The causes in the suite are few clauses,
+//! such that each of its wrong runs first goes wrong by one of them. A random run adds a cause only where none was found before that
+//! weighs as much and shows in as grave a way ([`Symptom`]), so that seed and number of runs do not change what the suite has shown.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use countersign_driver::Protocol;
@@ -12,8 +18,9 @@ use countersign_model::judge::Finding;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::others::ran_wrongly;
 use super::{Driven, Others, Played, Run, Taken, Told, Wrong, play, play_all};
-use crate::implementation::{Greeted, Implementation};
+use crate::implementation::{Fault, Greeted, Implementation, Lost};
 use crate::shrinking;
 use crate::side_by_side::{processors, side_by_side};
 use crate::suite::{Short, Suited, committed};
@@ -31,8 +38,10 @@ pub struct Search<D: Driven, I> {
     pub runs: u64,
     /// How many calls were made in them, those of shrinking left out.
     pub calls: u64,
-    /// One for each clause, in the order in which they were found.
+    /// One for each cause, in the order in which they were found.
     pub divergences: Vec<Divergence<D>>,
+    /// How a run first goes wrong, with the place of the divergence that it stands under.
+    symptoms: BTreeMap<Symptom, usize>,
     /// The other answers that were tried, and the clauses by which one would have been wrong.
     pub others: Others<D>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
@@ -45,6 +54,72 @@ pub struct Search<D: Driven, I> {
     pub shrinking: Duration,
     /// On so many threads what can be done at once is: the same comes of it on any number.
     pub threads: usize,
+    /// Whether a clause binds: one that does leads others, and never stands under one that does not.
+    pub binds: fn(&str) -> bool,
+    /// Is told of each divergence as soon as it is found, and says whether the search goes on.
+    pub on_found: OnFound<D>,
+    /// Where somebody sets this, the search ends as soon as it can.
+    pub stop: Arc<AtomicBool>,
+    /// Why the search has ended before its time.
+    pub ended: Option<Ended>,
+}
+
+/// Is told of a divergence, and says whether the search goes on.
+pub type OnFound<D> = Box<dyn FnMut(&Divergence<D>) -> bool>;
+
+/// Why a search has ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was asked to.
+    Stopped,
+    /// The implementation has not answered: each further run might cost as long again.
+    Hung,
+    /// What was found is enough.
+    Found,
+}
+
+/// How a run first goes wrong, and whether what it goes against binds.
+type Symptom = (How, bool);
+
+/// How a run first goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum How {
+    /// Something ran that was not to.
+    Ran,
+    /// Something else was put out that was not to be, or was not.
+    Told,
+    /// The implementation was lost.
+    Lost,
+}
+
+/// A run in which something is wrong.
+struct Evidence<'a, D: Driven> {
+    run: &'a Run<D>,
+    seed: u64,
+    played: Rc<Played<D>>,
+    /// What is wrong at the first wrong call: at least one.
+    first: Vec<Wrong>,
+    /// What is wrong behind it.
+    behind: Vec<Wrong>,
+    /// The clause that leads at the first wrong call.
+    lead: &'static str,
+    symptom: Symptom,
+}
+
+/// The run to make shorter next, and the clause: of those that bind the one that leads most runs, of as many the first.
+fn leading<D: Driven>(left: &[Evidence<'_, D>]) -> Option<(usize, &'static str)> {
+    let led = |clause| left.iter().filter(|it| it.lead == clause).count();
+    let all = left.iter().enumerate().rev();
+    let next = all.max_by_key(|(_, it)| (it.symptom.1, led(it.lead)))?;
+    Some((next.0, next.1.lead))
+}
+
+impl Wrong {
+    /// The clauses that it goes against.
+    fn clauses(&self) -> impl Iterator<Item = &'static str> {
+        let also = self.finding.also.iter().copied();
+        [self.finding.clause].into_iter().chain(also)
+    }
 }
 
 /// The shortest run that was found to break a clause.
@@ -59,6 +134,8 @@ pub struct Divergence<D: Driven> {
     pub wrong: Wrong,
     /// Other clauses that say the same, in any run in which something is wrong by this one.
     pub also: BTreeSet<&'static str>,
+    /// Other clauses that are broken beside it, behind it, or in the same way: they may follow from it.
+    pub consequences: BTreeSet<&'static str>,
     /// How many times of how many the run showed it again.
     pub again: (u32, u32),
 }
@@ -87,13 +164,26 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             runs: 0,
             calls: 0,
             divergences: Vec::new(),
+            symptoms: BTreeMap::new(),
             others: Others::default(),
             unsupported: BTreeSet::new(),
             guarded_by_host: BTreeSet::new(),
             times: BTreeMap::new(),
             shrinking: SHRINKING,
             threads: processors(),
+            binds: |_| true,
+            on_found: Box::new(|_| true),
+            stop: Arc::default(),
+            ended: None,
         }
+    }
+
+    /// Whether the search has ended before its time.
+    pub fn is_over(&mut self) -> bool {
+        if self.ended.is_none() && self.stop.load(Ordering::Relaxed) {
+            self.ended = Some(Ended::Stopped);
+        }
+        self.ended.is_some()
     }
 
     /// The implementation.
@@ -128,9 +218,8 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             .collect();
         self.try_suite();
         let suite = std::mem::take(&mut self.suite);
-        for (_, run, played) in &suite {
-            self.note_unexplained(run, played);
-        }
+        let played = suite.iter().map(|(_, run, played)| (run, played, 0));
+        self.note(played);
         self.suite = suite;
     }
 
@@ -171,15 +260,40 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             }
         }
         self.take_best_reading(&found);
-        for (run, played) in all {
-            self.note_unexplained(run, &played);
-        }
+        let played = all.iter().map(|(run, played)| (*run, played, 0));
+        self.note(played);
     }
 
-    /// Plays runs, as the text is taken now.
+    /// Plays runs, as the text is taken now; fewer, where the search ends before.
     fn play_all(&mut self, runs: &[Run<D>]) -> Vec<Played<D>> {
-        let judge = &self.readings[self.reading].0.judge;
-        play_all(&mut self.partner, runs, judge, self.threads)
+        let at_once = match self.partner.maker() {
+            Some(_) => runs.len().max(1),
+            None => 1,
+        };
+        let mut all = Vec::new();
+        for runs in runs.chunks(at_once) {
+            let judge = &self.readings[self.reading].0.judge;
+            let played = play_all(&mut self.partner, runs, judge, self.threads);
+            all.extend(played);
+            if self.ends_with(&all) {
+                break;
+            }
+        }
+        if self.ended == Some(Ended::Stopped) {
+            all.pop();
+        }
+        all
+    }
+
+    /// Whether the search ends with the last of these runs. Where it was asked to end in it, that run shows nothing: the implementation
+    /// may have been asked as well.
+    fn ends_with(&mut self, all: &[Played<D>]) -> bool {
+        let last = all.last().and_then(|it| it.wrong.last());
+        let is_silent = |lost: &Lost| matches!(lost.fault, Fault::Silent(_));
+        if !self.is_over() && last.is_some_and(|it| it.lost.as_ref().is_some_and(is_silent)) {
+            self.ended = Some(Ended::Hung);
+        }
+        self.ended.is_some()
     }
 
     /// What each way to take the text has found in no run.
@@ -193,8 +307,8 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             self.is_played(played);
         }
         let finds = |(): &mut (), (taken, _): &(Taken<D::Judge>, bool)| {
-            let found = all.iter().flat_map(|it| it.found_by(&taken.judge));
-            found.map(|(clause, _)| clause).collect::<Vec<_>>()
+            let found = all.iter().flat_map(|it| it.wrong_by(&taken.judge));
+            found.map(|it| it.finding.clause).collect::<Vec<_>>()
         };
         let threads = if all.len() > 1 { self.threads } else { 1 };
         let more = side_by_side(threads, &self.readings, || (), finds);
@@ -212,19 +326,6 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         for ((_, fits), it) in self.readings.iter_mut().zip(found) {
             *fits = *it == found[self.reading];
         }
-    }
-
-    /// Notes what is wrong in a run as the text is taken, unless a way to take it that fits explains it.
-    fn note_unexplained(&mut self, run: &Run<D>, played: &Played<D>) {
-        if self.is_explained(played) {
-            return;
-        }
-        let mut played = played.clone();
-        let found = played.found_by(&self.readings[self.reading].0.judge);
-        played
-            .wrong
-            .retain(|it| found.contains_key(it.finding.clause));
-        self.note(run, played, 0);
     }
 
     /// Tries in the runs of the suite by which clauses another answer would have been wrong as the text is taken now; what was tried
@@ -245,13 +346,17 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         let others = (self.runs < TRIED).then_some(&mut self.others);
         let is_tried = others.is_some();
         let judge = &self.readings[self.reading].0.judge;
-        let mut played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
+        let played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
+        if self.ends_with(std::slice::from_ref(&played)) && self.ended == Some(Ended::Stopped) {
+            return;
+        }
         self.runs += 1;
         self.is_played(&played);
-        if is_tried || !self.news_in(&played.clauses()).is_empty() {
-            self.take_readings(&mut played);
+        let found = played.found_by(&self.readings[self.reading].0.judge);
+        if is_tried || !self.news_in(&found).is_empty() {
+            self.take_readings(&played);
         }
-        self.note(run, played, seed);
+        self.note([(run, &played, seed)].into_iter());
     }
 
     fn is_played(&mut self, played: &Played<D>) {
@@ -259,24 +364,129 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         self.unsupported.extend(played.unsupported.iter().cloned());
     }
 
-    /// Notes what is wrong in a run. What it shows by a clause that no run has shown before is made as short as it can be.
-    fn note(&mut self, run: &Run<D>, played: Played<D>, seed: u64) {
-        let judge = &self.readings[self.reading].0.judge;
-        self.guarded_by_host.extend(played.guarded_by_host(judge));
-        for wrong in &played.wrong {
-            *self.times.entry(wrong.finding.clause).or_default() += 1;
-        }
-        let played = Rc::new(played);
-        let known = self.divergences.len();
-        for clause in self.news_in(&played.clauses()) {
-            if let Some(found) = self.shortest(run, &played, clause, seed, known) {
+    /// Notes what is wrong in runs as the text is taken. Each cause that no run has shown before is made as short as it can be, and each
+    /// run stands under one.
+    fn note<'a>(&mut self, all: impl Iterator<Item = (&'a Run<D>, &'a Played<D>, u64)>)
+    where
+        D: 'a,
+    {
+        let all = all.filter_map(|(run, played, seed)| self.evidence(run, played, seed));
+        let mut left: Vec<Evidence<'_, D>> = all.collect();
+        let mut symptoms = Vec::new();
+        loop {
+            left.retain(|it| match self.cause(it) {
+                Some(place) => {
+                    self.stands_under(it, place);
+                    symptoms.push((it.symptom, place));
+                    false
+                }
+                None => true,
+            });
+            let Some((place, clause)) = leading(&left) else {
+                break;
+            };
+            let cause = left.remove(place);
+            if let Some(found) = self.shortest(&cause, clause) {
+                if !(self.on_found)(&found) && !self.is_over() {
+                    self.ended = Some(Ended::Found);
+                    left.clear();
+                }
                 self.divergences.push(found);
+                left.push(cause);
             }
         }
-        for wrong in &played.wrong {
-            let mut told = self.divergences.iter_mut();
-            if let Some(told) = told.find(|it| it.wrong.finding.clause == wrong.finding.clause) {
-                told.also.extend(wrong.finding.also);
+        for (symptom, place) in symptoms {
+            self.symptoms.entry(symptom).or_insert(place);
+        }
+    }
+
+    /// How a run first goes wrong. Nothing, where a way to take the text explains all of it.
+    fn evidence<'a>(
+        &mut self,
+        run: &'a Run<D>,
+        played: &Played<D>,
+        seed: u64,
+    ) -> Option<Evidence<'a, D>> {
+        let judge = &self.readings[self.reading].0.judge;
+        self.guarded_by_host.extend(played.guarded_by_host(judge));
+        if self.is_explained(played) {
+            return None;
+        }
+        let wrong: Vec<Wrong> = played.wrong_by(judge).collect();
+        for it in &wrong {
+            *self.times.entry(it.finding.clause).or_default() += 1;
+        }
+        let calls = wrong.first()?.calls;
+        let (first, behind): (Vec<_>, Vec<_>) = wrong.into_iter().partition(|it| it.calls == calls);
+        let binds = |it: &&Wrong| it.clauses().any(self.binds);
+        let binding = first.iter().find(binds);
+        let lead = binding.or_else(|| first.first())?;
+        let greeting = self.partner.greeting();
+        let how = if lead.lost.is_some() {
+            How::Lost
+        } else if ran_wrongly(greeting, &run.steps, judge, played, lead) {
+            How::Ran
+        } else {
+            How::Told
+        };
+        Some(Evidence {
+            run,
+            seed,
+            played: Rc::new(played.clone()),
+            lead: lead.finding.clause,
+            symptom: (how, binding.is_some()),
+            first,
+            behind,
+        })
+    }
+
+    /// The divergence that a run stands under: one whose clause is broken at its first wrong call, one that says all that binds of what
+    /// leads there, or else one of an earlier run that went wrong in as grave a way. What binds never stands under what does not.
+    fn cause(&self, it: &Evidence<'_, D>) -> Option<usize> {
+        let (how, binds) = it.symptom;
+        let weighs = |wrong: &&Wrong| !binds || wrong.clauses().any(self.binds);
+        let mut known = self.divergences.iter();
+        let by_clause = known.position(|known| {
+            let mut first = it.first.iter().filter(weighs);
+            first.any(|it| it.finding.clause == known.finding().clause)
+        });
+        let by_what_binds = || {
+            let lead = it
+                .first
+                .iter()
+                .find(|first| first.finding.clause == it.lead)?;
+            let says = |known: &Divergence<D>, clause| {
+                !(self.binds)(clause)
+                    || known.finding().clause == clause
+                    || known.also.contains(clause)
+            };
+            let mut known = self.divergences.iter();
+            known.position(|known| binds && lead.clauses().all(|clause| says(known, clause)))
+        };
+        // What ran wrongly weighs more than what was told wrongly.
+        let as_grave: &[How] = match how {
+            How::Told => &[How::Told, How::Ran],
+            How::Ran | How::Lost => &[how],
+        };
+        let by_symptom = || {
+            let mut symptoms = as_grave
+                .iter()
+                .flat_map(|how| [(*how, binds), (*how, true)]);
+            symptoms.find_map(|symptom| self.symptoms.get(&symptom).copied())
+        };
+        by_clause.or_else(by_what_binds).or_else(by_symptom)
+    }
+
+    /// Puts a run under a divergence.
+    fn stands_under(&mut self, it: &Evidence<'_, D>, place: usize) {
+        let Some(cause) = self.divergences.get_mut(place) else {
+            return;
+        };
+        for Wrong { finding, .. } in it.first.iter().chain(&it.behind) {
+            if finding.clause == cause.finding().clause {
+                cause.also.extend(finding.also);
+            } else {
+                cause.consequences.insert(finding.clause);
             }
         }
     }
@@ -285,7 +495,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     fn news_in(&self, clauses: &BTreeSet<&'static str>) -> Vec<&'static str> {
         let is_known = |clause: &str| {
             let mut known = self.divergences.iter();
-            known.any(|it| it.wrong.finding.clause == clause)
+            known.any(|it| it.finding().clause == clause || it.consequences.contains(clause))
         };
         let news = clauses.iter().copied();
         news.filter(|clause| !is_known(clause)).collect()
@@ -293,11 +503,11 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
 
     /// Which ways to take the text still fit after a run: those that find nothing new in it. Where there are none, none of them
     /// explains the run, and all stay as they were.
-    fn take_readings(&mut self, played: &mut Played<D>) {
-        let fit = self.readings.iter().map(|(taken, fits)| {
-            let found = played.found_by(&taken.judge).into_keys().collect();
-            *fits && self.news_in(&found).is_empty()
-        });
+    fn take_readings(&mut self, played: &Played<D>) {
+        let fit = self
+            .readings
+            .iter()
+            .map(|(taken, fits)| *fits && self.news_in(&played.found_by(&taken.judge)).is_empty());
         let fit: Vec<bool> = fit.collect();
         let Some(first) = fit.iter().position(|fits| *fits) else {
             return;
@@ -307,11 +517,6 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         }
         if !fit[self.reading] {
             self.reading = first;
-            // What it showed by the reading that does not fit, it does not show by this one.
-            let found = played.found_by(&self.readings[first].0.judge);
-            played
-                .wrong
-                .retain(|it| found.contains_key(it.finding.clause));
             self.try_suite();
         }
     }
@@ -340,28 +545,26 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         others.map(|(taken, _)| *taken).collect()
     }
 
-    /// The shortest run that shows something by this clause. Nothing, where the run does not. What it has shown by others are the
-    /// divergences behind the first so many.
+    /// The shortest run that first goes wrong by this clause. Nothing, where the run does not.
     fn shortest(
         &mut self,
-        run: &Run<D>,
-        played: &Rc<Played<D>>,
+        evidence: &Evidence<'_, D>,
         clause: &'static str,
-        seed: u64,
-        known: usize,
     ) -> Option<Divergence<D>> {
-        let wrong = self.unexplained(played, run.steps.len(), clause)?;
+        let Evidence {
+            run, played, seed, ..
+        } = evidence;
+        let wrong = self.unexplained(played, clause)?;
         let until = Instant::now() + self.shrinking;
         let mut steps = run.steps[..run.steps.len().min(wrong.at + 1)].to_vec();
-        let others = self.divergences[known..].iter();
-        let mut likely: Vec<_> = others.map(|it| (it.run.steps.clone(), false)).collect();
-        likely.sort_by_key(|(steps, _)| steps.len());
         let last = steps.len().saturating_sub(1);
-        for idle in [&played.refused | &played.ignored, played.refused.clone()] {
+        // Most steps of a random run come to nothing.
+        let likely = [&played.refused | &played.ignored, played.refused.clone()];
+        let likely = likely.map(|idle| {
             let busy = (0..).zip(&steps);
             let busy = busy.filter(|(at, _)| *at == last || !idle.contains(at));
-            likely.push((busy.map(|(_, step)| step.clone()).collect(), true));
-        }
+            busy.map(|(_, step)| step.clone()).collect::<Vec<_>>()
+        });
         let mut seen = (Rc::clone(played), wrong);
         let mut in_vain = HashSet::new();
         let mut shows = |shorter: &[D::Step]| {
@@ -375,13 +578,8 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             };
             Some((wrong.at + 1, (played, wrong)))
         };
-        // What is short for another clause may show this one as well, unless it follows from the other; and most steps of a random run
-        // come to nothing.
-        for (mut shorter, may_follow) in likely {
-            let again = shows(&shorter);
-            if let Some((needed, again)) = again
-                && (may_follow || again.0.wrong.iter().all(|it| it.calls >= again.1.calls))
-            {
+        for mut shorter in likely {
+            if let Some((needed, again)) = shows(&shorter) {
                 shorter.truncate(needed);
                 (steps, seen) = (shorter, again);
                 break;
@@ -390,17 +588,21 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         let seen = shrinking::shortest(&mut steps, seen, &mut shows);
         // A step may be there for the time alone that it takes.
         let (played, wrong) = shrinking::folded(&mut steps, seen, D::fold, &mut shows);
-        let again = (0..AGAIN).filter(|_| self.shows(&steps, clause).is_some());
-        let again = u32::try_from(again.count()).unwrap_or(AGAIN);
+        let mut again = (0, 0);
+        while again.1 < AGAIN && !self.is_over() {
+            again.0 += u32::from(self.shows(&steps, clause).is_some());
+            again.1 += 1;
+        }
         let mut run = Run::of(steps);
         run.shows = wrong.finding.to_string();
         Some(Divergence {
             run,
-            seed,
+            seed: *seed,
             played,
             also: wrong.finding.also.iter().copied().collect(),
+            consequences: BTreeSet::new(),
             wrong,
-            again: (again, AGAIN),
+            again,
         })
     }
 
@@ -409,35 +611,41 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         self.shows(steps, clause).is_some()
     }
 
-    /// What a run has come to, and the first that it shows by this clause. Nothing, where a way to take the text explains it.
+    /// What a run has come to, and what it first goes wrong by, where that is this clause. Nothing, where a way to take the text explains
+    /// it, or the search is over.
     fn shows(&mut self, steps: &[D::Step], clause: &str) -> Option<(Rc<Played<D>>, Wrong)> {
+        if self.is_over() {
+            return None;
+        }
         let judge = &self.readings[self.reading].0.judge;
         let played = play::<D, I>(&mut self.partner, steps, judge, None);
-        let wrong = self.unexplained(&played, steps.len(), clause)?;
-        Some((Rc::new(played), wrong))
+        let wrong = self.unexplained(&played, clause);
+        self.ends_with(std::slice::from_ref(&played));
+        let is_stopped = self.ended == Some(Ended::Stopped);
+        wrong
+            .filter(|_| !is_stopped)
+            .map(|it| (Rc::new(played), it))
     }
 
-    /// The first that is wrong by this clause, in a run of so many steps, once no way to take the text explains what was put
-    /// out so far.
-    fn unexplained(&self, played: &Played<D>, steps: usize, clause: &str) -> Option<Wrong> {
-        let mut by_clause = played.wrong.iter();
-        let found = by_clause.find(|it| it.finding.clause == clause)?;
+    /// What a run first goes wrong by, where that is this clause, once no way to take the text explains what was put out so far.
+    fn unexplained(&self, played: &Played<D>, clause: &str) -> Option<Wrong> {
+        let first = played.first_wrong_by(&self.readings[self.reading].0.judge);
+        let mut first = first.into_iter();
+        let found = first.find(|it| it.finding.clause == clause)?;
         let others = self.readings.iter().filter(|(_, fits)| *fits);
-        let first = others.map(|(taken, _)| played.first_found_by(&taken.judge));
+        let others = others.map(|(taken, _)| played.first_found_by(&taken.judge));
         // Where one of them finds nothing, it explains all.
-        let first: Option<Vec<usize>> = first.collect();
-        let from = first?.into_iter().max().unwrap_or(0);
-        let mut wrong = played.wrong.iter();
-        let later = wrong.find(|it| it.finding.clause == clause && it.calls >= from);
-        later.cloned().or_else(|| {
-            // Where the way that is taken finds nothing any more by then, all of the run is what it is found in.
-            let is_last = played.wrong.iter().all(|it| it.calls < from);
-            let whole = Wrong {
-                at: steps - 1,
-                calls: played.told.len(),
-                ..found.clone()
-            };
-            is_last.then_some(whole)
+        let others: Option<Vec<usize>> = others.collect();
+        let from = others?.into_iter().max().unwrap_or(0);
+        if from <= found.calls {
+            return Some(found);
+        }
+        // Up to there another way to take it explains the run.
+        let told = played.told.get(from - 1)?;
+        Some(Wrong {
+            at: told.at,
+            calls: from,
+            ..found
         })
     }
 
@@ -470,29 +678,12 @@ impl<D: Driven> Divergence<D> {
         &told[..self.wrong.calls.min(told.len())]
     }
 
-    /// What tells this divergence from others, the same in each search that finds it: of the clause, the ops of the run and the
-    /// kinds of what came out, without names and times. 12 hexadecimal digits.
+    /// What tells this divergence from others, the same in each search that finds it: its clause, and how the implementation was lost if
+    /// it was. 12 hexadecimal digits.
     pub fn identity(&self) -> String {
-        let mut shape = vec![self.finding().clause.to_owned()];
-        for told in self.told() {
-            let kinds = told.outputs.iter().map(|it| D::Protocol::kind(&it.what));
-            let kinds: Vec<String> = kinds.map(|it| format!("{it:?}")).collect();
-            shape.push(format!("{} {}", told.op.name(), kinds.join(" ")));
-        }
-        shape.extend(
-            self.wrong
-                .lost
-                .as_ref()
-                .map(|it| it.fault.name().to_owned()),
-        );
-        identity(&shape.join("\n"))
-    }
-
-    /// Other clauses that were broken in the run before it, so that it may follow from them.
-    pub fn before(&self) -> impl Iterator<Item = &'static str> + '_ {
-        let before = self.played.wrong.iter();
-        let before = before.filter(|it| it.calls < self.wrong.calls);
-        before.map(|it| it.finding.clause)
+        let lost = self.wrong.lost.as_ref();
+        let lost = lost.map_or("", |it| it.fault.name());
+        identity(&format!("{}\n{lost}", self.finding().clause))
     }
 }
 

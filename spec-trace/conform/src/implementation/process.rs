@@ -1,11 +1,14 @@
 //! An implementation that is a process: requests to its standard input, responses from its standard output, a line each.
 //!
 //! The one thing to know: reading and writing are done by threads of their own, so that neither a process that does not read
-//! nor one that does not write can hold us. What it writes to its standard error is its last words.
+//! nor one that does not write can hold us. What it writes to its standard error is its last words. It is a process group of its own,
+//! so that Ctrl-C reaches the driver alone, which then reports what it has seen.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -21,11 +24,15 @@ pub struct Process {
     command: Vec<OsString>,
     /// For so long an answer is waited for.
     patience: Duration,
+    /// Where somebody sets this, no answer is waited for any longer.
+    pub stop: Arc<AtomicBool>,
     running: Option<Running>,
 }
 
 /// How many lines are read that nobody has asked for yet.
 const LINES_AHEAD: usize = 4;
+/// So often it is looked whether an answer is to be waited for any longer.
+const POLLED: Duration = Duration::from_millis(100);
 /// How much of the last words is kept, in bytes.
 const WORDS_KEPT: usize = 2_048;
 /// How many characters of a bad line are told.
@@ -35,10 +42,11 @@ const GRACE: Duration = Duration::from_secs(1);
 
 impl Process {
     /// One that is started by this command, program first, and answers within this time.
-    pub const fn new(command: Vec<OsString>, patience: Duration) -> Self {
+    pub fn new(command: Vec<OsString>, patience: Duration) -> Self {
         Self {
             command,
             patience,
+            stop: Arc::default(),
             running: None,
         }
     }
@@ -50,7 +58,7 @@ impl Process {
     /// [`Lost`], where it cannot be started.
     pub fn launch(&mut self) -> Result<(), Lost> {
         self.running = None;
-        let started = Running::start(&self.command);
+        let started = Running::start(&self.command, Arc::clone(&self.stop));
         let not_started = |error: io::Error| Fault::NotStarted(error.to_string()).without_words();
         self.running = Some(started.map_err(not_started)?);
         Ok(())
@@ -94,6 +102,7 @@ struct Running {
     lines: Receiver<Line>,
     words: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
+    stop: Arc<AtomicBool>,
 }
 
 /// What stood on one line.
@@ -113,7 +122,7 @@ impl<P: Protocol> Implementation<P> for Process {
 }
 
 impl Running {
-    fn start(command: &[OsString]) -> io::Result<Self> {
+    fn start(command: &[OsString], stop: Arc<AtomicBool>) -> io::Result<Self> {
         let (program, arguments) = command
             .split_first()
             .ok_or_else(|| io::Error::other("there is no command"))?;
@@ -122,6 +131,7 @@ impl Running {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            .process_group(0)
             .spawn()?;
         let gone = || io::Error::other("it has no pipes");
         let mut input = child.stdin.take().ok_or_else(gone)?;
@@ -147,6 +157,7 @@ impl Running {
             lines,
             words,
             listener,
+            stop,
         })
     }
 
@@ -181,11 +192,20 @@ impl Running {
             Err(TrySendError::Full(_)) => return Err(Fault::Silent(patience)),
             Err(TrySendError::Disconnected(_)) => return Err(self.ended()),
         }
-        match self.lines.recv_timeout(patience) {
-            Ok(Line::Whole(line)) => Ok(line),
-            Ok(Line::TooLong) => Err(Fault::TooLong),
-            Err(RecvTimeoutError::Timeout) => Err(Fault::Silent(patience)),
-            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+        let until = Instant::now() + patience;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            return match self.lines.recv_timeout(left.min(POLLED)) {
+                Ok(Line::Whole(line)) => Ok(line),
+                Ok(Line::TooLong) => Err(Fault::TooLong),
+                Err(RecvTimeoutError::Timeout)
+                    if left > POLLED && !self.stop.load(Ordering::Relaxed) =>
+                {
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout) => Err(Fault::Silent(patience)),
+                Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+            };
         }
     }
 

@@ -15,8 +15,8 @@ use crate::implementation::{Greeted, Implementation, Lost, Said};
 pub enum Replayed {
     /// Every step was as it says.
     Passed,
-    /// This implementation has not declared what it takes.
-    Unsupported,
+    /// This implementation does not support this op.
+    Unsupported(String),
     /// At this step, counted from 0, this is wrong; nothing behind it was asked.
     Failed(usize, Vec<Amiss>),
 }
@@ -50,7 +50,11 @@ pub fn replay<P: Protocol, I: Implementation<P>>(
     for (place, step) in vector.steps.iter().enumerate() {
         let said = asked(partner, step, &names).map_err(|it| NoRequest(place, it))?;
         let wrong = match said {
-            Ok(Said::Unsupported) => return Ok(Replayed::Unsupported),
+            Ok(Said::Unsupported) if step.ending => break,
+            Ok(Said::Unsupported) => {
+                let op = step.request.get("op").and_then(Value::as_str);
+                return Ok(Replayed::Unsupported(op.unwrap_or_default().to_owned()));
+            }
             Ok(Said::Outputs(outputs)) => {
                 let shows = |pattern: &Pattern| {
                     kind(&pattern.output).is_some_and(|it| partner.greeting().shows(it))

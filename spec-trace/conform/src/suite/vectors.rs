@@ -5,8 +5,9 @@
 //! itself stands as `${name}`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use countersign_driver::{Op, Output, Request};
+use countersign_driver::{Greeting, Op, Output, Protocol, Request};
 use countersign_model::judge::Judge as _;
 use countersign_reference::time::Timestamp;
 use schemars::JsonSchema;
@@ -34,6 +35,9 @@ pub struct Vector {
     /// For each place where the text can be taken in more than one way, and that makes a difference here, the choices by which
     /// the answers are right. What is required and forbidden is so by the first choice of each place.
     pub readings: BTreeMap<String, Vec<String>>,
+    /// The capabilities without which an implementation cannot take the run; what only its ending needs is not among them.
+    #[serde(default)]
+    pub needs: Vec<String>,
     /// The requests, in order, behind `hello`.
     pub steps: Vec<VectorStep>,
 }
@@ -50,6 +54,9 @@ pub struct VectorStep {
     pub forbidden: Vec<Forbidden>,
     /// Outputs that may come beside those.
     pub allowed: Vec<Pattern>,
+    /// Whether it belongs to the ending, in which what has happened before can be seen. Who does not support it has passed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ending: bool,
 }
 
 /// An output that is right.
@@ -199,7 +206,8 @@ pub fn vectors<D: Answering, I: Implementation<D::Protocol>>(
             protocol: suite.protocol.clone(),
             shows: suite.runs[place].shows.clone(),
             readings: right_by(&by.readings, taken, &answered),
-            steps: steps::<D>(&answered),
+            needs: needs::<D>(partner.greeting(), &run.steps[..own], &answered),
+            steps: steps::<D>(&answered, own),
         };
         manifest.lists(&file, &vector);
         all.insert(file, vector);
@@ -313,6 +321,7 @@ fn answers<D: Suited, I: Implementation<D::Protocol>>(
         }
         let (driven, judge) = before;
         all.push(Answered {
+            place,
             driven,
             judge,
             asked,
@@ -324,6 +333,8 @@ fn answers<D: Suited, I: Implementation<D::Protocol>>(
 
 /// A request that was answered, and what was known before it.
 struct Answered<D: Suited> {
+    /// The step of the run, counted from 0.
+    place: usize,
     driven: D,
     judge: D::Judge,
     asked: Asked<D>,
@@ -423,8 +434,35 @@ fn right_by<D: Suited>(
     right
 }
 
-/// The steps with what the judge says of each.
-fn steps<D: Suited>(answered: &[Answered<D>]) -> Vec<VectorStep> {
+/// The capabilities that are declared, and without which these steps are not asked like this.
+fn needs<D: Suited>(
+    greeting: &Greeting<D::Protocol>,
+    steps: &[D::Step],
+    answered: &[Answered<D>],
+) -> Vec<String> {
+    let is_needed = |capability: &&<D::Protocol as Protocol>::Capability| {
+        let mut less = greeting.clone();
+        less.supports.remove(capability);
+        let mut driven = D::begin(&Rc::new(less));
+        let mut answered = answered.iter().peekable();
+        steps.iter().enumerate().any(|(place, step)| {
+            let asked = driven.ask(step);
+            let Some(it) = answered.next_if(|it| it.place == place) else {
+                return false;
+            };
+            let is_same = asked.is_some_and(|asked| asked.op == it.asked.op);
+            !is_same || driven.take(&it.asked.call, &it.outputs).is_err()
+        })
+    };
+    let needed = greeting.supports.iter().filter(is_needed);
+    let names = needed.filter_map(|it| serde_json::to_value(it).ok());
+    names
+        .filter_map(|it| it.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// The steps with what the judge says of each; those behind so many of the run are its ending.
+fn steps<D: Suited>(answered: &[Answered<D>], length: usize) -> Vec<VectorStep> {
     let mut named = Named::default();
     named.learn(answered);
     // Every output of the run, with what of it matters, and after which step all its names are known.
@@ -440,6 +478,7 @@ fn steps<D: Suited>(answered: &[Answered<D>]) -> Vec<VectorStep> {
         expected: Vec::new(),
         forbidden: Vec::new(),
         allowed: Vec::new(),
+        ending: false,
     };
     let mut steps = vec![reset];
     for (at, it) in answered.iter().enumerate() {
@@ -477,6 +516,7 @@ fn steps<D: Suited>(answered: &[Answered<D>]) -> Vec<VectorStep> {
             expected,
             forbidden,
             allowed,
+            ending: it.place >= length,
         });
     }
     steps
@@ -559,7 +599,7 @@ impl Named {
             .all(|(known, _, _)| !text.contains(&written(known)))
     }
 
-    fn pattern<P: countersign_driver::Protocol>(
+    fn pattern<P: Protocol>(
         &self,
         output: &Output<P>,
         [members, present]: [Vec<String>; 2],

@@ -49,7 +49,8 @@ fn found<D: Answering>(rule: &str, party: Party<D>) -> BTreeSet<&'static str> {
     search.shrinking = Duration::ZERO;
     search.left_out(rule);
     let found = search.divergences.iter();
-    found.map(|it| it.finding().clause).collect()
+    let clauses = found.flat_map(|it| it.consequences.iter().copied().chain([it.finding().clause]));
+    clauses.collect()
 }
 
 /// Each rule that is left out is found by a clause for which the suite has a run, but for those of which that is known not to be seen.

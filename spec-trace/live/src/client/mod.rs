@@ -103,24 +103,27 @@ pub fn head(recording: impl BufRead) -> Option<(Script, String)> {
     (head["type"] == HEAD).then_some((script, prompt))
 }
 
-/// Plays all runs, one after the other. `tell` hears of each, and says how many times it is to be played again.
+/// Plays all runs, one after the other, until all are or a signal asks the process to end: those that were played, and whether it was
+/// a signal. `tell` hears of each, and says how many times it is to be played again.
 ///
 /// # Errors
 ///
-/// Where the producer cannot be started or reached, or a signal asks the process to end.
+/// Where the producer cannot be started or reached.
 pub fn drive(
     settings: &Settings,
     tell: impl FnMut(&Played) -> usize,
-) -> Result<Vec<Played>, Trouble> {
+) -> Result<(Vec<Played>, bool), Trouble> {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build();
     let runtime = runtime.map_err(|error| Trouble(error.to_string()))?;
-    runtime.block_on(async {
+    let mut driver = Driver::of(settings);
+    let is_stopped = runtime.block_on(async {
         tokio::select! {
-            played = Driver::of(settings).drive(tell) => played,
-            () = asked_to_end() => Err(Trouble("it was asked to end".to_owned())),
+            played = driver.drive(tell) => played.map(|()| false),
+            () = asked_to_end() => Ok(true),
         }
-    })
+    })?;
+    Ok((driver.played, is_stopped))
 }
 
 struct Driver<'a> {
@@ -145,10 +148,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    async fn drive(
-        mut self,
-        mut tell: impl FnMut(&Played) -> usize,
-    ) -> Result<Vec<Played>, Trouble> {
+    async fn drive(&mut self, mut tell: impl FnMut(&Played) -> usize) -> Result<(), Trouble> {
         let Settings {
             scripts, prompts, ..
         } = self.settings;
@@ -162,7 +162,7 @@ impl<'a> Driver<'a> {
             };
             for prompt in prompts {
                 if !self.goes_on() {
-                    return Ok(self.played);
+                    return Ok(());
                 }
                 let Some(mut played) = self.play(script, &prompt).await? else {
                     continue;
@@ -173,7 +173,7 @@ impl<'a> Driver<'a> {
                 self.played.push(played);
             }
         }
-        Ok(self.played)
+        Ok(())
     }
 
     fn goes_on(&self) -> bool {

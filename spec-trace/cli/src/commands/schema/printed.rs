@@ -678,6 +678,8 @@ struct Replayed {
     /// The step at which it failed.
     step: Option<u64>,
     wrong: Vec<Wrong>,
+    /// The op for lack of which it was skipped.
+    unsupported: Option<String>,
 }
 
 /// What is wrong with a response: an output is missing, or is forbidden, or nothing came.

@@ -4,12 +4,13 @@
 //! taken, then runs of seeds. A fault gets the one that shows it, and all before it only where that is not enough. What the command
 //! prints of a search, `diff.rs` tests.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use countersign_cli::answer::{ReportFormat, Status};
-use countersign_cli::differing::{Part, Report};
+use countersign_cli::differing::{Part, Report, binds};
 use countersign_conform::driven::{Divergence, Search};
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::side_by_side::{processors, side_by_side};
@@ -37,29 +38,75 @@ const SHRINKING: Duration = Duration::from_hours(1);
 /// So long each response is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The search in what this command starts, behind the suite.
-pub fn suited<D: Suited>(command: Vec<String>) -> Search<D, Process> {
+/// The search in what this command starts.
+fn greeted<D: Suited>(command: Vec<String>) -> Search<D, Process> {
     let command = command.into_iter().map(OsString::from).collect();
     let greeted = Greeted::new(Process::new(command, PATIENCE));
     let mut search = Search::new(greeted.expect("it greets"));
+    search.binds = binds;
+    search
+}
+
+/// The search in what this command starts, behind the suite.
+pub fn suited<D: Suited>(command: Vec<String>) -> Search<D, Process> {
+    let mut search = greeted(command);
     search.shrinking = SHRINKING;
     search.suite();
     search
 }
 
-/// The divergence that this clause leads, where it is seen each time and follows from none but such as name the clause too.
+/// The divergence that this clause leads, or under which it stands, where it is seen each time.
 fn root<'a, D: Suited>(search: &'a Search<D, Process>, clause: &str) -> Option<&'a Divergence<D>> {
-    let led_by = |clause: &str| {
-        let mut all = search.divergences.iter();
-        all.find(|it| it.finding().clause == clause)
-    };
-    let found = led_by(clause)?;
-    let names_it = |before| led_by(before).is_some_and(|it| it.also.contains(clause));
+    let all = || search.divergences.iter();
+    let leads = all().find(|it| it.finding().clause == clause);
+    let names = |it: &&Divergence<D>| it.also.contains(clause) || it.consequences.contains(clause);
+    let found = leads.or_else(|| all().find(names))?;
     let (seen, of) = found.again;
-    (seen == of && found.before().all(names_it)).then_some(found)
+    (seen == of).then_some(found)
 }
 
-/// Each fault is caught, led by its clause, in a run of which no step can go.
+/// The divergences, and whether each counts.
+fn identities<D: Suited>(search: &Search<D, Process>) -> BTreeSet<(String, bool)> {
+    let found = search.divergences.iter();
+    let found = found.map(|it| {
+        let clauses = [it.finding().clause]
+            .into_iter()
+            .chain(it.also.iter().copied());
+        (it.identity(), { clauses }.any(binds))
+    });
+    found.collect()
+}
+
+/// Each fault has the same divergences after so many runs of whatever seed: those that the suite shows, at least one.
+pub fn are_stable<D: Suited>(start: Start, faults: &[&str], runs: u64, seeds: &[u64]) {
+    if start(&[]).is_none() {
+        return;
+    }
+    let all: Vec<_> = faults
+        .iter()
+        .flat_map(|fault| seeds.iter().map(move |seed| (*fault, *seed)))
+        .collect();
+    let is_stable = |(): &mut (), &(fault, seed): &(&str, u64)| {
+        let command = start(&["--fault", fault]).expect("the adapter was started before");
+        let mut search = greeted::<D>(command);
+        search.shrinking = Duration::ZERO;
+        search.suite();
+        let by_suite = identities(&search);
+        assert!(!by_suite.is_empty(), "{fault}: nothing");
+        for run in 0..runs {
+            search.seeded(seed + run);
+            assert_eq!(
+                identities(&search),
+                by_suite,
+                "{fault}: run {run} from seed {seed}: {:?}",
+                search.divergences
+            );
+        }
+    };
+    side_by_side(processors(), &all, || (), is_stable);
+}
+
+/// Each fault is caught by its clause, in a run of which no step can go.
 pub fn are_caught<D: Suited>(start: Start, faults: &[Caught<'_>]) {
     if start(&[]).is_none() {
         return;
@@ -84,7 +131,7 @@ pub fn are_caught<D: Suited>(start: Start, faults: &[Caught<'_>]) {
             .collect();
         let found = root(&search, clause);
         let found = found.unwrap_or_else(|| panic!("{fault}: {clause} by seed {seed}: {led:?}"));
-        let steps = found.run.steps.clone();
+        let (steps, clause) = (found.run.steps.clone(), found.finding().clause);
         for left_out in 0..steps.len() {
             let mut shorter = steps.clone();
             shorter.remove(left_out);
@@ -148,12 +195,7 @@ pub fn passes<D: Suited>(command: Vec<String>, readings: &[(&str, &str)]) -> Sea
     for (place, choice) in readings {
         assert!(choices[place].contains(choice), "{told}: {place}");
     }
-    let whole = Part {
-        seed: 1,
-        shard: (1, 1),
-        is_whole: true,
-    };
-    let report = Report::of(&search, whole, &[], |_| String::new());
+    let report = Report::of(&search, Part::whole(1), &[], |_| String::new());
     assert_eq!(report.untried(), [""; 0], "{told}");
     assert_eq!(report.answer(ReportFormat::Text).status, Status::Holds);
     search
