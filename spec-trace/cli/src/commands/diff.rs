@@ -37,114 +37,109 @@ use crate::spec_file::Changes;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign diff pending-action -- python3 ledger.py
+  countersign diff mcp-aql --init python > adapter.py    an adapter to fill in
+  countersign diff mcp-aql --preflight -- python3 adapter.py
+  countersign diff mcp-aql -- python3 adapter.py
   countersign diff mcp-aql --seconds 60 --seed 7 -- node gatekeeper.js --strict
-  countersign diff aaep --runs 2000 --format json -- ./producer
-  countersign diff aaep --controls --runs 2000 --format html -- ./producer
   countersign diff aaep --runs 8000 --shard 2/4 --format junit -- ./producer
-  countersign diff pending-action --write-baseline known.json --reason '#12' -- python3 ledger.py
-  countersign diff pending-action --baseline known.json -- python3 ledger.py
-  countersign diff pending-action --run divergences/found-PA-8.json -- python3 ledger.py
-  countersign diff mcp-aql --spec changed.toml -- node gatekeeper.js
-  countersign diff pending-action --reading expiry-boundary=after -- python3 ledger.py
+  countersign diff aaep --controls --format html -- ./producer
+  countersign diff mcp-aql --write-baseline known.json --reason '#12' -- ./mine
+  countersign diff mcp-aql --baseline known.json -- ./mine
+  countersign diff mcp-aql --run divergences/found-AQL-4.1-3.json -- ./mine
+  countersign diff pending-action --reading expiry-boundary=after -- ./ledger
   countersign diff pending-action -- countersign serve pending-action --stdio
   countersign diff aaep --http http://127.0.0.1:8080
   countersign diff aaep --http http://127.0.0.1:8080 --convention own.toml
-  countersign diff aaep --http http://127.0.0.1:8080 --spawn python3 producer.py --port 8080
 
-COMMAND speaks the driver protocol: one JSON request a line on stdin, one response a line on stdout;
-the help of `serve` has the requests, and `schema driver` every message; `smoke` checks it.
-What it does not declare in `supports` is not asked of it, and what it does not declare in `shows`
-is not judged. It is asked in the short runs of the suite, which are derived from the model and not
-counted, and then in random runs until --runs or --seconds. The shortest run that was found to break
-a clause is told, once a clause, and kept as a file, which --run plays again.
+COMMAND speaks the driver protocol (spec-trace/docs/DRIVER.md): one JSON request
+a line on stdin, one response a line on stdout. diff plays the suite, then
+random runs until --runs or --seconds. It asks only what COMMAND declares in
+`supports`, and judges only what it declares in `shows`. The shortest run for
+each root cause is printed and saved; --run plays it again.
 
-A clause is `upholds` where nothing was wrong by it and another answer would have been, `violates`
-where something was, `host-must-guard` where it is kept only if the host hands no old state back,
-`unsupported` where the implementation does not declare what the clause is about, or takes the text
-in a way that leaves nothing of it to be seen, and `not-exercised` where no answer in these runs
-could have been wrong by it: which is no pass.
+A clause is
+  upholds          no answer was wrong by it, and another would have been
+  violates         an answer was wrong by it
+  host-must-guard  it holds unless the host hands an old state back
+  unsupported      COMMAND does not declare what the clause is about, or its
+                   reading of the text leaves nothing to see
+  not-exercised    no answer could have been wrong by it: not a pass
 
-What only recommends a default decision, as the table of 6.4.1 does, advises whoever asks: `confirm`
-names `default_decision`, and an implementation that hands it on has chosen nothing. So by it `diff`
-advises nobody, also where --spec changes the table; `compare` tells a run that is advised against,
-and `lint` warns of a recorded question.
+Only root causes count. The first wrong step of a run is evidence; other clauses
+that break with it or behind it are follow-on errors, listed and not counted. A
+divergence is identified by its clause. With --baseline a divergence that is not
+listed fails, and a listed one that is gone is reported.
 
-Only root causes count. Of each run the first wrong step is evidence. Other clauses that are broken
-beside it, behind it or in the same way are listed as its follow-on errors and not counted.
-The identity of a divergence is that of its clause. --baseline lists known divergences: new ones
-fail, and those not found any more are reported.
-With --shard I/N the suite is played, and every N-th run from the I-th on.
+A hang stops the search. Ctrl-C and SIGTERM stop it within 2 s, with the report
+so far. Each divergence is saved when it is found. A complete search removes
+saved files of an earlier one that it did not find again.
 
-A hang stops the search. Ctrl-C and SIGTERM end it within 2 s, with the report so far.
-Each divergence is saved when it is found; files of an earlier search that are not found again are
-removed when the search is complete.
+--controls first drives implementations that are wrong on purpose: `null` (no
+output), `allow-all`, `deny-all`, and the model without each rule that a run of
+the suite shows. Each must be caught. The JSON says why a rule has no control.
 
---controls first drives some in this process that are wrong on purpose: `null`, from whom nothing
-comes out, `allow-all` and `deny-all`, to whom every decision is the same, and `without RULE`, the
-model with each of its rules left out, in the runs that the suite has for that rule. Each has to be
-caught. The report names the rules that have no control, as no run of the suite shows that they are
-left out; the JSON has the reasons.
+A default decision that the text only recommends (6.4.1) is the choice of the
+caller of `confirm`: diff does not judge it. `lint` warns of it.
 
-Exit status: 1 if a clause is violated that is not in the baseline (a SHOULD only with --strict);
-2 if COMMAND could not be started or does not greet, or the folder of --save cannot be written; 3 if
-a MUST of what it declares was not exercised, a control was not caught, the search was stopped, or
-it could not do what every implementation has to; else 0. Whatever it does afterwards (it dies, hangs, floods, writes what is
-no answer) is told as a divergence from the driver protocol, with its last words.";
+Exit status: 1 a violation that is not in the baseline (a SHOULD with --strict);
+2 COMMAND does not start or does not answer `hello`, or --save cannot be
+written; 3 a MUST that COMMAND declares was not exercised, a control was not
+caught, or the search was stopped; else 0. A crash, a flood or a malformed
+answer later on is a divergence from the driver protocol.";
 
 /// Drives an implementation, and tells the shortest runs in which it does not do what the rules say
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The protocol that it speaks
+    /// The protocol that COMMAND speaks
     #[arg(value_enum)]
     pub protocol: Protocol,
 
-    /// Play so many runs behind the suite, 0 for the suite alone [default: 500, or without end where --seconds is given]
+    /// Play N random runs after the suite [default: 500; no end with --seconds]
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
 
-    /// Play runs for so long
+    /// Play random runs for S seconds
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
 
-    /// The seed of the first run; each further run has the next
+    /// Seed of the first run; each further run has the next
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Play this run, as a divergence keeps it, and no other (may be repeated)
+    /// Play this saved run and no other (may be repeated)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "seconds", "seed"])]
     pub run: Vec<PathBuf>,
 
-    /// Play the part I of N of the runs, counted from 1
+    /// Play part I of N of the random runs
     #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with = "run")]
     pub shard: Option<(u64, u64)>,
 
-    /// First drive those that are wrong on purpose, and demand that each is caught
+    /// First drive implementations that are wrong on purpose
     #[arg(long)]
     pub controls: bool,
 
-    /// Let the violations in this file pass: new ones fail, and those not found any more are told
+    /// Fail on violations that are not in this file
     #[arg(long, value_name = "FILE", conflicts_with = "run")]
     pub baseline: Option<PathBuf>,
 
-    /// Write all violations to this file, for --baseline, and let them pass; those of --baseline keep their reasons
+    /// Write the violations to this file; those of --baseline keep their reasons
     #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "shard"])]
     pub write_baseline: Option<PathBuf>,
 
-    /// Why the new violations of --write-baseline are left as they are
+    /// Reason for the new violations of --write-baseline
     #[arg(long, value_name = "TEXT", requires = "write_baseline", value_parser = said)]
     pub reason: Option<String>,
 
-    /// Judge it by the text with the readings and numbers of this file, as `spec` prints one; what the file changes is not open
+    /// Take readings and numbers from this file; `spec` prints one
     #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "controls"])]
     pub spec: Option<PathBuf>,
 
-    /// Judge it by the text with this passage taken so (may be repeated): that is then not open; an unknown name lists the readings
+    /// Read an ambiguous passage in one way (may be repeated)
     #[arg(long = "reading", value_name = "NAME=VALUE", conflicts_with_all = ["http", "controls"])]
     pub readings: Vec<String>,
 
-    /// Take warnings (SHOULD, MAY) as violations
+    /// Count warnings (SHOULD, MAY) as violations
     #[arg(long)]
     pub strict: bool,
 
@@ -152,11 +147,11 @@ pub struct Args {
     #[arg(long, conflicts_with = "http")]
     pub fail_fast: bool,
 
-    /// Wait for each response so many seconds
+    /// Wait S seconds for each response
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 
-    /// Keep the runs that show something in this folder
+    /// Save the run of each divergence in this folder
     #[arg(long, value_name = "DIR", default_value = "divergences")]
     pub save: PathBuf,
 

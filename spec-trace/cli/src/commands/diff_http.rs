@@ -33,20 +33,20 @@ const PROMPTS: [&str; 5] = [
 /// How a running producer is reached.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Reached {
-    /// How it is spoken to: specification, examples, suite, or what this file says; found out, where it is not said
+    /// Speak to it so: specification, examples, suite or a file [default: try each]
     #[arg(long, value_name = "NAME|FILE.toml", requires = "http")]
     pub convention: Option<String>,
 
-    /// Wait at most so long for a question, for the end of a session, and for a question's time to pass
+    /// Wait at most so long for a question, a timeout or the end of a session
     #[arg(long, value_name = "SECONDS", requires = "http", default_value_t = 60)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub max_wait: u64,
 
-    /// Show the token that is the one line of this file
+    /// Send the bearer token that is the one line of this file
     #[arg(long, value_name = "FILE", requires = "http")]
     pub bearer_token_file: Option<PathBuf>,
 
-    /// Start the producer afresh for each run, by this command, which is the rest of the line
+    /// Start the producer anew for each run by the rest of the line
     #[arg(
         long,
         value_name = "COMMAND",
@@ -61,7 +61,7 @@ pub struct Reached {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Over HTTP (aaep)")]
 pub struct HttpArgs {
-    /// Drive the producer that runs there, in real time
+    /// Test the AAEP producer that runs there, in real time
     #[arg(long, value_name = "URL", conflicts_with_all = ["runs", "seconds", "seed", "run", "shard", "controls", "timeout"])]
     pub http: Option<Url>,
 
@@ -69,11 +69,11 @@ pub struct HttpArgs {
     #[command(flatten)]
     pub reached: Reached,
 
-    /// Ask the agent this (may be repeated) [default: five prompts of accounts, notes and settings]
+    /// Prompt the agent with this (may be repeated) [default: five prompts]
     #[arg(long, value_name = "TEXT", requires = "http")]
     pub prompt: Vec<String>,
 
-    /// Play this script, with each prompt, and no other (may be repeated)
+    /// Play this script and no other (may be repeated)
     #[arg(long, value_name = "NAME", requires = "http", value_parser = one_of(Script::ALL, Script::name))]
     pub script: Vec<Script>,
 }

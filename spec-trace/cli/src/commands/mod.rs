@@ -440,9 +440,6 @@ mod tests {
         }
     }
 
-    /// Those whose help is still wider than 80 columns.
-    const FOLDED: [&str; 4] = ["diff", "lint", "smoke", "vectors"];
-
     #[test]
     fn every_command_has_examples_and_takes_them() {
         let mut command = Cli::command();
@@ -464,13 +461,8 @@ mod tests {
                 assert!(taken.is_ok(), "{words:?}: {:?}", taken.err());
             }
             let widest = help.lines().map(|line| line.chars().count()).max();
-            let most = if FOLDED.contains(&name.as_str()) {
-                100
-            } else {
-                80
-            };
             assert!(
-                widest <= Some(most),
+                widest <= Some(80),
                 "{name}: a help of {widest:?} columns is folded"
             );
         }
