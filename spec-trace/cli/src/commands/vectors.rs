@@ -35,16 +35,16 @@ Examples:
   countersign vectors pending-action --reading expiry-boundary=after --out after
   countersign vectors mcp-aql --spec changed.toml --out changed
 
-Each file is a run of the suite: requests of the driver protocol, and for each what is required,
-allowed and forbidden in the response, and by which clause. DIR/README.md says how to run them,
-DIR/manifest.json lists them, by clause and by reading; `schema vectors` prints their form. They are
-the same each time, byte by byte.
+Each file is a run of the suite: requests of the driver protocol, and for each
+what the response must, may and must not hold, and by which clause.
+DIR/README.md says how to run them. DIR/manifest.json lists them by clause and
+by reading; `schema vectors` prints their form. They are the same each time,
+byte by byte.
 
-With --spec and --reading they hold by the text as it is changed, as its judge says, and what is
-told is which of them require or forbid another thing than by the text as it stands. The reference
-answers where it takes the text so, else the model; a run that neither takes is left out, and the
-manifest says why. What no vector can show is refused: rules left out, for one. A DIR that holds
-anything but vectors is left as it is.";
+--spec and --reading write the vectors of a changed text, and print which of
+them differ from those of the text as it stands. The manifest lists the runs
+that neither the reference nor the model can take, with the reason. A change
+that no vector can show is an error. A DIR with other files is left as it is.";
 
 /// The arguments of `countersign vectors`.
 #[derive(Debug, Clone, clap::Args)]
@@ -54,15 +54,15 @@ pub struct Args {
     #[arg(value_enum)]
     pub protocol: Protocol,
 
-    /// By the text with the readings and numbers of this file, as `spec` prints one
+    /// Take readings and numbers from this file; `spec` prints one
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
 
-    /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
+    /// Read an ambiguous passage in another way (may be repeated)
     #[arg(long, value_name = "NAME=CHOICE")]
     pub reading: Vec<String>,
 
-    /// The folder to write them into
+    /// Write them into this folder
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 }
