@@ -88,6 +88,10 @@ caught, or the search was stopped; else 0. A crash, a flood or a malformed
 answer later on is a divergence from the driver protocol.";
 
 /// Drives an implementation, and tells the shortest runs in which it does not do what the rules say
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -35,20 +35,22 @@ Examples:
   countersign lint captures/ --baseline known.json     fails on new violations
   countersign lint captures/ --format sarif --redact > lint.sarif
 
-lint reads JSON Lines and other JSON, server-sent events, HTTP archives, container
-logs and CloudEvents, plain or with gzip, and transcripts of MCP-AQL and of pending
-actions. docs/RECORDINGS.md describes the formats and what each of them shows.
+lint reads JSON Lines and other JSON, server-sent events, HTTP archives,
+container logs and CloudEvents, plain or with gzip, and transcripts of MCP-AQL
+and of pending actions. spec-trace/docs/RECORDINGS.md describes the formats and
+what each of them shows.
 
 A recording of AAEP is what it seems: each reply was sent by whom it names, all
-replies are there if one is, and a producer that goes on right behind a reply goes
-on with that reply. A violation that rests on this says so (assumes). --assume says
-otherwise; what is left is possible. One record may say it, too:
+replies are there if one is, and a producer that goes on right behind a reply
+goes on with that reply. A violation that rests on this says so (assumes).
+--assume says otherwise; what is left is possible. One record may say it, too:
   {\"dir\":\"in\",\"sender\":\"known\",\"message\":{\"type\":\"confirmation.reply\",...}}
   {\"type\":\"countersign.recording\",\"replies\":\"all\",\"order\":\"receipt\"}
 
-Exit status, the first that applies: 1 a violation; 2 an input that is unreadable,
-damaged or no recording; 3 a possible violation, a recording that ends too early, or
-a clause of --only of which nothing shows; 0 everything conforms.";
+Exit status, the first that applies: 1 a violation; 2 an input that is
+unreadable, damaged or no recording; 3 a possible violation, a recording that
+ends too early, or a clause of --only of which nothing shows; 0 everything
+conforms.";
 
 /// What does not go with a stream that is still written.
 const FOLLOWED: [&str; 3] = ["replies_from", "baseline", "write_baseline"];
