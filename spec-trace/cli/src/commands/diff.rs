@@ -147,6 +147,10 @@ pub struct Args {
     #[arg(long)]
     pub strict: bool,
 
+    /// Print every divergence in full, not the first 40 lines
+    #[arg(long)]
+    pub all: bool,
+
     /// Stop at the first violation that is not in the baseline
     #[arg(long, conflicts_with = "http")]
     pub fail_fast: bool,
@@ -292,7 +296,7 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     let report = Report::of(&search, part, &files, |file| again(args, file));
     let unseen: Vec<_> = unseen::<D>().filter(|_| args.controls).collect();
     let report = report.with_controls(controls, unseen);
-    Ok(against(args, baseline.as_ref(), report)?.answer(format))
+    Ok(against(args, baseline.as_ref(), report)?.answer(format, args.all))
 }
 
 /// The baseline of `--baseline`.

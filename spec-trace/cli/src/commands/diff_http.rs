@@ -131,7 +131,7 @@ pub fn run(args: &Args, url: &Url, format: ReportFormat) -> miette::Result<Answe
     };
     let keep = |run: &Played, n| keep(run, n, &args.save);
     let report = reported(reached, url, (prompts, script), args.strict, keep)?;
-    Ok(against(args, baseline.as_ref(), report)?.answer(format))
+    Ok(against(args, baseline.as_ref(), report)?.answer(format, args.all))
 }
 
 /// Plays a run again that was kept.
@@ -155,7 +155,7 @@ pub fn replay(
     })?;
     let as_kept = |_: &Played, _| Ok(file.to_owned());
     let report = reported(reached, url, (vec![prompt], &[script]), false, as_kept)?;
-    Ok(report.answer(format))
+    Ok(report.answer(format, true))
 }
 
 /// The report on what is played; `keep` has the file of each run that shows something.

@@ -163,7 +163,7 @@ fn replayed<D: Referred + Suited, I: Implementation<D::Protocol>>(
             };
             let files = vec![args.path.clone(); search.divergences.len()];
             let report = Report::of(&search, part, &files, |file| again(args, file));
-            Ok(report.answer(format))
+            Ok(report.answer(format, true))
         }
         Asked::Vectors(_, vectors) => {
             let choices = choices::<D, I>(&args.reading, &partner)?;

@@ -62,7 +62,7 @@ pub(super) fn step(at: &str, text: &str, notes: &[String]) -> Step {
 
 /// One divergence: a head, its steps, and what is wrong at the last.
 fn add(found: &Found, strict: bool, run: &mut Run) {
-    let head = format!("reset, for the run of {}", found.heading());
+    let head = format!("reset, for the run of {}", cited(found.clause));
     run.steps.push(step("0.000", &head, &[]));
     let steps = found.steps.iter();
     run.steps

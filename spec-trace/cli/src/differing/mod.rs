@@ -244,10 +244,10 @@ impl Report {
         Baseline::with(Some(self.protocol), known.collect())
     }
 
-    /// As it is printed.
-    pub fn answer(&self, format: ReportFormat) -> Answer {
+    /// As it is printed; a text for people is cut, unless all of it is asked for.
+    pub fn answer(&self, format: ReportFormat, all: bool) -> Answer {
         let text = match format {
-            ReportFormat::Text => text::render(self),
+            ReportFormat::Text => return text::render(self, all),
             ReportFormat::Json => format!("{:#}\n", json::document(self)),
             ReportFormat::Junit => junit::render(self),
             ReportFormat::Sarif => format!("{:#}\n", sarif::document(self)),
@@ -430,7 +430,15 @@ impl Found {
         match self.clause {
             DRIVER if self.gist.is_empty() => "driver protocol".to_owned(),
             DRIVER => self.gist.clone(),
-            clause => format!("{} {}: {}", cited(clause), self.level(), self.gist),
+            clause => {
+                let (clause, level) = (cited(clause), self.level());
+                let verdict = if self.is_required() {
+                    "violated"
+                } else {
+                    "not followed"
+                };
+                format!("{clause} {verdict} ({level}): {}", self.gist)
+            }
         }
     }
 

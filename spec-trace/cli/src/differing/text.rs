@@ -3,17 +3,25 @@
 use countersign_clauses::{cited, cited_all};
 
 use super::{Found, Report, Verdict, cut, excuse};
+use crate::answer::Answer;
 use crate::show::words::{folded, printable};
 use crate::table::grouped;
 
 /// How many columns a line has.
-const WIDTH: usize = 100;
+const WIDTH: usize = 80;
 /// As many lines are given to one thing.
 const LINES: usize = 6;
 
-/// The report.
-pub fn render(report: &Report) -> String {
+/// The report, between its verdicts; cut, unless all of it is asked for.
+pub fn render(report: &Report, all: bool) -> Answer {
     let mut text = String::new();
+    // What is cut is named all the same.
+    if report.divergences.len() > 1 {
+        for found in &report.divergences {
+            put(&mut text, "", &found.heading());
+        }
+        text.push('\n');
+    }
     for found in &report.divergences {
         told(found, &mut text);
         text.push('\n');
@@ -61,12 +69,11 @@ pub fn render(report: &Report) -> String {
             &format!("it does not support what every implementation has, or it declares: {ops}"),
         );
     }
-    line(&mut text, &result(report));
-    text
+    Answer::verdict(report.status(), &summed(report), &text, all)
 }
 
-/// The last line.
-fn result(report: &Report) -> String {
+/// What the verdict counts, and in which runs.
+fn summed(report: &Report) -> String {
     let divergences = || report.divergences.iter();
     let known = divergences().filter(|it| it.known.is_some()).count();
     let violations = report.violations();
@@ -105,8 +112,7 @@ fn result(report: &Report) -> String {
     ];
     let listed =
         |all: &[Option<String>]| all.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
-    let result = report.status().result();
-    format!("{result}  {} ({})", listed(&counts), listed(&scope))
+    format!("{} ({})", listed(&counts), listed(&scope))
 }
 
 /// What was played, and how many clauses have which verdict, and which.
@@ -171,62 +177,56 @@ pub fn divergence(found: &Found) -> String {
 }
 
 fn told(found: &Found, text: &mut String) {
+    put(text, "", &found.heading());
     let count = found.steps.len();
-    let unit = if count == 1 { "step" } else { "steps" };
-    put(
-        text,
-        "divergence from ",
-        &format!("{} ({count} {unit})", found.heading()),
-    );
     for (n, step) in (1..).zip(&found.steps) {
         let mark = if n == count { '✗' } else { ' ' };
         put(
             text,
-            &format!(" {mark} {n:>2}  {:>9}  ", step.at),
+            &format!("{mark} {n:>2} {:>7}  ", step.at),
             &step.asked,
         );
         for answer in &step.answers {
-            put(text, "                     → ", answer);
+            put(text, "             → ", answer);
         }
     }
-    put(text, "   expected  ", &found.expected);
+    put(text, "  expected  ", &found.expected);
     // What came out stands beside the step already.
     let actual = match found.steps.last() {
-        Some(step) if step.answers.join("\n") == found.actual => format!("as step {count} tells"),
+        Some(step) if step.answers.join("\n") == found.actual => {
+            format!("the output of step {count}")
+        }
         Some(_) | None => found.actual.clone(),
     };
-    put(text, "   actual    ", &actual);
+    put(text, "  actual    ", &actual);
     if !found.also.is_empty() {
         let also = cited_all(&found.also);
-        put(text, "   also      ", &also);
+        put(text, "  also breaks: ", &also);
     }
     if !found.consequences.is_empty() {
         let follow = cited_all(&found.consequences);
-        put(text, "   follow-on ", &format!("not counted: {follow}"));
+        put(text, "  follow-on errors, not counted: ", &follow);
     }
     if !found.before.is_empty() {
         let before = cited_all(&found.before);
-        put(
-            text,
-            "   follows   ",
-            &format!("what is broken before it in this run: {before}"),
-        );
+        put(text, "  broken before it in this run: ", &before);
     }
     let (seen, of) = found.again;
     if seen < of {
         put(
             text,
-            "   unstable  ",
+            "  unstable  ",
             &format!("seen again {seen} times of {of}"),
         );
     }
-    put(text, "   times     ", &grouped(found.times));
-    put(text, "   identity  ", &found.identity);
     if let Some(reason) = &found.known {
-        put(text, "   known     ", reason);
+        put(text, "  known     ", reason);
     }
-    put(text, "   kept      ", &found.file.display().to_string());
-    line(text, &format!("   again     {}", printable(&found.repeat)));
+    let file = found.file.display().to_string();
+    if !found.repeat.contains(&file) {
+        put(text, "  saved     ", &file);
+    }
+    line(text, &format!("  repeat    {}", printable(&found.repeat)));
 }
 
 /// A line as it is.

@@ -231,15 +231,16 @@ fn the_report_marks_the_bad_step_and_says_how_to_see_it_again() {
     let output = diff("pending-action", &["--runs", "30"], LIAR, &kept).output();
     let text = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
     for line in [
-        "divergence from PA-10",
-        " ✗  2  ",
-        "   expected  ",
-        "   actual    ",
-        "   again     countersign diff pending-action --run ",
+        "\nPA-10 (inferred) violated (MUST): ",
+        "\n✗  2 ",
+        "\n  expected  ",
+        "\n  actual    ",
+        "\n  repeat    countersign diff pending-action --run ",
     ] {
         assert!(text.contains(line), "no {line:?} in\n{text}");
     }
     let last = text.lines().last().expect("a line");
+    assert!(text.starts_with(&format!("{last}\n")), "{text}");
     assert!(last.starts_with("FAIL  1 violation, "), "{last}");
     assert!(
         last.contains(" clauses upheld (pending-action, 30 runs, "),

@@ -448,7 +448,10 @@ fn the_bad_step_tells_once_what_came_out() {
         &script("pending-action", LIAR),
     );
     let text = text(&output);
-    assert!(text.contains("   actual    as step 2 tells\n"), "{text}");
+    assert!(
+        text.contains("  actual    the output of step 2\n"),
+        "{text}"
+    );
     assert_eq!(text.matches("type=decided").count(), 1, "{text}");
 }
 
@@ -734,7 +737,7 @@ fn said_of<D: Suited>(party: impl Implementation<D::Protocol>, threads: usize) -
     let report = Report::of(&search, Part::whole(1), &files, |file| {
         file.display().to_string()
     });
-    [ReportFormat::Text, ReportFormat::Json].map(|format| report.answer(format).text)
+    [ReportFormat::Text, ReportFormat::Json].map(|format| report.answer(format, true).text)
 }
 
 /// What comes of the same search on one thread, on two and on three is the same.
