@@ -118,8 +118,8 @@ mod tests {
         ];
         let said = |text| renamed(text, &names);
         assert_eq!(
-            said("action 0 was not to run for c0, c1"),
-            "c1 was not to run for c1, c2"
+            said("action 0 must not run for c0, c1"),
+            "c1 must not run for c1, c2"
         );
         let kept = "c2, abc0, c0d, c, action x: 0, \u{2192} t=1";
         assert_eq!(said(kept), kept);

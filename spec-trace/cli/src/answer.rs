@@ -20,7 +20,7 @@ pub enum PageFormat {
     Text,
     /// For programs: one JSON document.
     Json,
-    /// A page.
+    /// An HTML page.
     Html,
 }
 
@@ -53,7 +53,7 @@ pub enum FindingsFormat {
     Text,
     /// For programs: one JSON document.
     Json,
-    /// For build servers: a test report in XML, with a case for each property, or clause of which there is something to say.
+    /// For build servers: JUnit XML, one case for each guarantee or clause.
     Junit,
     /// For code hosts: SARIF 2.1.0.
     Sarif,
@@ -67,11 +67,11 @@ pub enum ReportFormat {
     Text,
     /// For programs: one JSON document.
     Json,
-    /// For build servers: a test report in XML, with a case for each clause.
+    /// For build servers: JUnit XML, one case for each clause.
     Junit,
     /// For code hosts: SARIF 2.1.0.
     Sarif,
-    /// A page.
+    /// An HTML page.
     Html,
 }
 

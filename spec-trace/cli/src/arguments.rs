@@ -43,7 +43,7 @@ pub struct Reread {
     /// Take readings and numbers from this file; `spec` prints one
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
-    /// Read an ambiguous passage in another way (may be repeated)
+    /// Choose a reading of an ambiguous clause (may be repeated)
     #[arg(long = "reading", value_name = "NAME=WAY")]
     pub readings: Vec<String>,
 }
@@ -393,23 +393,23 @@ fn elsewhere(name: &str) -> Option<&'static str> {
 /// Where the messages stand in recorded streams.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct StreamFormat {
-    /// Envelope: jsonl, json, sse, har, docker, cri or cloudevents
+    /// Read this envelope: jsonl, json, sse, har, docker, cri or cloudevents
     #[arg(long, value_name = "NAME", value_parser = Envelope::named)]
     pub from: Option<Envelope>,
 
-    /// JSON pointer to the message, such as /payload
+    /// Find the message at this JSON pointer, such as /payload
     #[arg(long, value_name = "POINTER")]
     pub message: Option<String>,
 
-    /// JSON pointer to the time of receipt
+    /// Find the time of receipt at this JSON pointer
     #[arg(long, value_name = "POINTER")]
     pub time: Option<String>,
 
-    /// JSON pointer to the direction: in or out of the producer
+    /// Find the direction (in or out of the producer) at this JSON pointer
     #[arg(long, value_name = "POINTER")]
     pub direction: Option<String>,
 
-    /// JSON pointer to the HTTP status that answered a reply
+    /// Find the HTTP status that answered a reply at this JSON pointer
     #[arg(long, value_name = "POINTER")]
     pub status: Option<String>,
 }

@@ -53,7 +53,7 @@ impl Look<'_> {
         }
         if !leaves && !astray {
             let (entered, from) = (entered.name(), from.name());
-            let text = format!("s{name} was to leave {entered}, not {from}");
+            let text = format!("s{name} must leave {entered}, not {from}");
             self.conformance("AAEP-EV-8", &[], text);
         }
     }
@@ -84,7 +84,7 @@ impl Look<'_> {
             && let Some(session) = self.account.sessions.get_mut(&name)
             && !session.tool_calls.insert(tool_call)
         {
-            let text = format!("t{tool_call} was not to name a second call in s{name}");
+            let text = format!("t{tool_call} must not name a second call in s{name}");
             self.conformance("AAEP-EV-13", &["AAEP-A.4-3"], text);
         }
         let accepted = self.duties.resolutions.iter_mut().find(|resolution| {
@@ -126,8 +126,7 @@ impl Look<'_> {
         let asked = self.account.confirmation(token);
         let rating = asked.and_then(|(_, asked)| asked.rating_of(modified));
         if rating.is_some_and(|rating| rating != (invoked.risk, invoked.irreversible)) {
-            let text =
-                format!("a{action} was to be told with the rating of what it was modified to");
+            let text = format!("a{action} must be told with the rating of what it was modified to");
             self.conformance("AAEP-6.3.2-3", &[], text);
         }
     }
@@ -164,18 +163,18 @@ impl Look<'_> {
             .clone()
             .find(|(_, question, _)| question.phase == Phase::Open);
         if let Some((token, _, _)) = open {
-            let text = format!("no tool.invoked was to come while c{token} waits");
+            let text = format!("no tool.invoked may come while c{token} waits");
             return self.guarantee("AAEP-6.1-5", &["AAEP-A.7.4-1"], text);
         }
         let refused = of_tool.find(|(_, _, action)| action.refused && action.runs == 0);
         if let Some((token, _, _)) = refused {
             self.duties.settled.push(name);
-            let text = format!("no tool.invoked was to come: c{token} was rejected or withdrawn");
+            let text = format!("no tool.invoked may come: c{token} was rejected or withdrawn");
             return self.guarantee("AAEP-A.4-4", &["AAEP-6.1-1"], text);
         }
         if irreversible {
             let text =
-                format!("no irreversible tool of s{name} was to be invoked: nothing was accepted");
+                format!("no irreversible tool of s{name} may be invoked: nothing was accepted");
             self.guarantee("AAEP-A.7.4-1", &["AAEP-A.8-8"], text);
         }
     }
@@ -301,7 +300,7 @@ impl Look<'_> {
             }
             if owed.status != status && !owed.free {
                 let status = owed.status.name();
-                let text = format!("the completion in s{name} was to say {status}");
+                let text = format!("the completion in s{name} must say {status}");
                 self.conformance("AAEP-A.3-1", &[], text);
             }
             return;
@@ -321,9 +320,9 @@ impl Look<'_> {
                 if status == ToolStatus::Timeout {
                     return;
                 }
-                format!("no completion was to come in s{name}: the tool has not come back")
+                format!("no completion may come in s{name}: the tool has not come back")
             }
-            None => format!("no completion was to come in s{name}: no such tool is in flight"),
+            None => format!("no completion may come in s{name}: no such tool is in flight"),
         };
         let clause = if running.is_some() {
             "AAEP-A.3-1"
@@ -351,7 +350,7 @@ impl Look<'_> {
             let mut behind = outputs.iter().skip_while(|output| !output.completes(call));
             if behind.any(|output| output.begins(call)) {
                 let text =
-                    format!("no completion was to come in s{session} before a{action} was called");
+                    format!("no completion may come in s{session} before a{action} was called");
                 self.conformance("AAEP-A.3-2", &["AAEP-A.7.5-1", "AAEP-A.8-8"], text);
             }
         }
@@ -361,7 +360,7 @@ impl Look<'_> {
         for owed in std::mem::take(&mut self.duties.completions) {
             if !owed.free {
                 let text = format!(
-                    "a tool.completed was to tell of the tool that came back in s{}",
+                    "a tool.completed must tell of the tool that came back in s{}",
                     owed.session
                 );
                 self.conformance("AAEP-A.3-1", &["AAEP-A.7.4-2"], text);
@@ -369,7 +368,7 @@ impl Look<'_> {
         }
         // AAEP-A.4-1
         if let Some(session) = self.duties.unannounced.take() {
-            let text = format!("s{session} was to enter awaiting_input at or before its question");
+            let text = format!("s{session} must enter awaiting_input at or before its question");
             self.conformance("AAEP-A.4-1", &["AAEP-A.7.6-2"], text);
         }
     }

@@ -80,12 +80,12 @@ impl Look<'_> {
         match (modified, run.modified) {
             (None, None) => {}
             (None, Some(_)) => {
-                let text = format!("a{action} was to run as c{token} asked about it");
+                let text = format!("a{action} must run as c{token} asked about it");
                 self.guarantee("AAEP-6.1-1", &["AAEP-6.3.2-3"], text);
             }
             (Some(modified), run) if run == Some(modified.object) => {}
             (Some(_), _) => {
-                let text = format!("a{action} was to run as the reply to c{token} modified it");
+                let text = format!("a{action} must run as the reply to c{token} modified it");
                 self.conformance("AAEP-6.3.2-3", &[], text);
             }
         }
@@ -112,41 +112,39 @@ impl Look<'_> {
             self.guarantee(
                 "AAEP-6.1-1",
                 &[],
-                format!("a{action} was not to run: nobody has seen the question c{token}"),
+                format!("a{action} must not run: nobody has seen the question c{token}"),
             );
         } else if asked.runs > 0 {
             self.guarantee(
                 "AAEP-6.3.5-1",
                 &["AAEP-6.9-2"],
-                format!("a{action} was not to run a second time for c{token}"),
+                format!("a{action} must not run a second time for c{token}"),
             );
         } else if refused && cause == Cause::Timeout {
             // Of what is decided already only a withdrawal can leave a timeout to come.
             self.guarantee(
                 "AAEP-6.8-1",
                 &["AAEP-6.1-1"],
-                format!("a{action} was not to run: c{token} had been withdrawn"),
+                format!("a{action} must not run: c{token} was withdrawn"),
             );
         } else if refused {
             self.guarantee(
                 "AAEP-A.4-4",
                 &[],
-                format!("a{action} was not to run: c{token} had been rejected"),
+                format!("a{action} must not run: c{token} was rejected"),
             );
         } else if matches!(cause, Cause::Closing | Cause::Unanswerable) {
             self.guarantee(
                 "AAEP-6.1-1",
                 &[],
-                format!(
-                    "a{action} was to wait for a reply to c{token} or for its timeout to elapse"
-                ),
+                format!("a{action} must wait for a reply to c{token} or for its timeout to elapse"),
             );
         } else if ended {
             self.duties.settled.push(session);
             self.guarantee(
                 "AAEP-A.1-3",
                 &[],
-                format!("a{action} was not to run after the end of its session"),
+                format!("a{action} must not run after the end of its session"),
             );
         }
     }
@@ -157,14 +155,14 @@ impl Look<'_> {
         } = run;
         self.duties.settled.push(session);
         let Some((token, question, asked)) = self.account.last_asked(session, action) else {
-            let text = format!("a{action} was not to run: nobody was asked about it");
+            let text = format!("a{action} must not run: nobody was asked about it");
             return self.guarantee("AAEP-6.1-1", &["AAEP-A.7.4-1"], text);
         };
         let (phase, told) = (question.phase, question.told);
         let (refused, has_run) = (asked.refused, asked.runs > 0);
         let too_early = asked.default == Decision::Accept && self.waits_longer(token);
         if !told {
-            let text = format!("a{action} was not to run: nobody has seen the question c{token}");
+            let text = format!("a{action} must not run: nobody has seen the question c{token}");
             return self.guarantee("AAEP-6.1-1", &[], text);
         }
         let answered = self.ignored_for(token);
@@ -176,11 +174,11 @@ impl Look<'_> {
                 }
                 // Its own reply is to have the matching token; nothing was replayed.
                 if self.decides_another(token) {
-                    let text = format!("a{action} was not to run: the reply is not to c{token}");
+                    let text = format!("a{action} must not run: the reply is not to c{token}");
                     return self.guarantee("AAEP-6.1-1", &["AAEP-6.3.4-2", "AAEP-6.9-2"], text);
                 }
                 let text = format!(
-                    "a{action} was to wait for a reply to c{token} or for its timeout to elapse"
+                    "a{action} must wait for a reply to c{token} or for its timeout to elapse"
                 );
                 if too_early {
                     return self.guarantee("AAEP-6.4.2-3", &["AAEP-6.1-1", "AAEP-6.4-1"], text);
@@ -209,7 +207,7 @@ impl Look<'_> {
     // AAEP-6.9-2: no reply has come that it could have run on, so that no check of one was left out: the acceptance that there was is used
     // once more.
     fn ran_again(&mut self, action: u32, token: u32) {
-        let text = format!("a{action} was not to run a second time for c{token}");
+        let text = format!("a{action} must not run a second time for c{token}");
         self.guarantee("AAEP-6.9-2", &["AAEP-6.1-1", "AAEP-6.3.5-1"], text);
     }
 
@@ -243,7 +241,7 @@ impl Look<'_> {
         self.guarantee(
             clause,
             also,
-            format!("a{action} was not to run for c{token}: {why}"),
+            format!("a{action} must not run for c{token}: {why}"),
         );
     }
 
@@ -326,7 +324,7 @@ impl Look<'_> {
         // AAEP-6.2.2-1, AAEP-6.2.2-3: no token is issued twice, for questions of either kind.
         if self.account.questions.contains_key(&token) && self.duties.decided != Some(token) {
             let text = format!(
-                "c{token} was not to be used for another question: a token is never issued again"
+                "c{token} must not be used for another question: a token is never issued again"
             );
             self.guarantee("AAEP-6.2.2-3", &["AAEP-6.2.2-1"], text);
             return None;
@@ -336,7 +334,7 @@ impl Look<'_> {
                 QuestionKind::Confirmation => ("AAEP-6.1-6", &[], "confirmed"),
                 QuestionKind::Clarification => ("AAEP-6.1-9", &["AAEP-6.1-6"], "clarified"),
             };
-            let text = format!("c{token} was not to be asked: nothing new was to be {what}");
+            let text = format!("c{token} must not be asked: there is nothing new to be {what}");
             self.conformance(clause, also, text);
         }
         asked
@@ -361,7 +359,7 @@ impl Look<'_> {
                 "AAEP-6.4.1-1" | "AAEP-6.4.1-2" => Kind::Guarantee,
                 _ => Kind::Conformance,
             };
-            let text = format!("a{} was not to be asked about like this", confirm.action);
+            let text = format!("a{} must not be asked about like this", confirm.action);
             return self.finds(kind, clause, &[], text);
         }
         self.question_says_what_it_should(question, &confirm);
@@ -379,7 +377,7 @@ impl Look<'_> {
             ..confirm.clone()
         };
         if let Some(clause) = default_that_must_be_reject(self.reading.numbers, &as_shown) {
-            let text = format!("the default of c{token} was to be reject");
+            let text = format!("the default of c{token} must be reject");
             return self.guarantee(clause, &["AAEP-6.9-5"], text);
         }
         let unlisted = Allowed::unlisted(self.reading.numbers);
@@ -413,7 +411,7 @@ impl Look<'_> {
     // AAEP-EV-5
     pub(super) fn fields_are_as_asked(&mut self, token: u32, fields: &[(&str, bool)]) {
         for (field, _) in fields.iter().filter(|(_, right)| !right) {
-            let text = format!("c{token} was to show the {field} that was to be asked about");
+            let text = format!("c{token} must show the {field} that the question is about");
             self.conformance("AAEP-EV-5", &[], text);
         }
     }
@@ -431,11 +429,11 @@ impl Look<'_> {
         }
         match what {
             What::Confirm(confirm) => {
-                let text = format!("a{} was to be asked about", confirm.action);
+                let text = format!("a{} must be asked about", confirm.action);
                 self.conformance("AAEP-6-1", &["AAEP-6.7-1"], text);
             }
             What::Clarify(clarify) => {
-                let text = format!("q{} was to be asked", clarify.question);
+                let text = format!("q{} must be asked", clarify.question);
                 self.conformance("AAEP-6.1-9", &["AAEP-6.7-1"], text);
             }
         }
@@ -493,7 +491,7 @@ impl Look<'_> {
         if action.default == Decision::Accept && must(Numbers::TEXT) && !must(self.reading.numbers)
         {
             let text = format!(
-                "a{} was not to run for c{token}: nobody has accepted it, and it cannot be undone",
+                "a{} must not run for c{token}: nobody has accepted it, and it cannot be undone",
                 action.action
             );
             self.guarantee(clause_of_default(row), &["AAEP-6.9-5"], text);
@@ -574,8 +572,8 @@ impl Look<'_> {
             }
             let text = match (run.is_some(), invoked || owes == Owes::Run) {
                 (true, true) => continue,
-                (true, false) => format!("a tool.invoked was to tell that a{action} runs"),
-                (false, true) if invoked => format!("a{action} was to run: a tool.invoked says so"),
+                (true, false) => format!("a tool.invoked must tell that a{action} runs"),
+                (false, true) if invoked => format!("a{action} must run: a tool.invoked says so"),
                 (false, _) => {
                     self.goes_astray(token);
                     self.accepted_action_did_not_run(token, action, cause);
@@ -590,30 +588,29 @@ impl Look<'_> {
         match cause {
             Cause::Timeout => {
                 let text = format!(
-                    "a{action} was to run: the timeout of c{token} has elapsed and its default is accept"
+                    "a{action} must run: the timeout of c{token} has elapsed and its default is accept"
                 );
                 self.guarantee("AAEP-6.4-1", &["AAEP-A.4-3", "AAEP-A.7.6-1"], text);
             }
             Cause::Closing => {
                 let text = format!(
-                    "a{action} was to run when the last subscription that could answer c{token} closed"
+                    "a{action} must run when the last subscription that could answer c{token} closed"
                 );
                 self.conformance("AAEP-EV-11", &["AAEP-A.4-3"], text);
             }
             Cause::Unanswerable => {
                 let text = format!(
-                    "a{action} was to run when it was asked about: nobody can answer c{token}"
+                    "a{action} must run when it was asked about: nobody can answer c{token}"
                 );
                 self.conformance("AAEP-EV-16", &["AAEP-A.4-3"], text);
             }
             Cause::Modified => {
-                let text = format!(
-                    "a{action} was to run as the reply to c{token} modified and accepted it"
-                );
+                let text =
+                    format!("a{action} must run as the reply to c{token} modified and accepted it");
                 self.conformance("AAEP-6.3.2-3", &["AAEP-A.4-3", "AAEP-A.7.6-1"], text);
             }
             Cause::Reply | Cause::Cancel | Cause::SessionEnd => {
-                let text = format!("a{action} was to run: a valid reply accepted c{token}");
+                let text = format!("a{action} must run: a valid reply accepted c{token}");
                 if self.cannot_have_replied() {
                     return self.conformance("AAEP-6.6-4", &["AAEP-A.4-3", "AAEP-A.7.6-1"], text);
                 }
@@ -677,7 +674,7 @@ impl Look<'_> {
                     QuestionKind::Clarification => "",
                 };
                 let text = format!(
-                    "c{token} was not to block any longer: nobody is left who could answer{default}"
+                    "c{token} must not block any longer: nobody is left who could answer{default}"
                 );
                 self.guarantee("AAEP-EV-11", &[], text);
             }

@@ -140,7 +140,7 @@ impl Look<'_> {
         let question = Question::asked(event, asked.timeout_seconds, about);
         self.account.waits(asked.token, question);
         if let Some(clause) = forbidden {
-            let text = format!("q{} was not to be asked like this", clarify.question);
+            let text = format!("q{} must not be asked like this", clarify.question);
             return self.conformance(clause, &[], text);
         }
         self.clarification_says_what_it_should(asked, &clarify);
@@ -280,7 +280,7 @@ impl Look<'_> {
             return self.answered_on_ignored_reply(token, failed);
         }
         if answer.session != session {
-            let text = format!("the answer to c{token} was to be of s{session}");
+            let text = format!("the answer to c{token} must be of s{session}");
             return self.conformance("AAEP-6.1-7", &[], text);
         }
         let (clause, what) = match owed.answer.by {
@@ -288,7 +288,7 @@ impl Look<'_> {
             AnsweredBy::Default => ("AAEP-A.5-2", "its default response"),
             AnsweredBy::Nobody => ("AAEP-A.5-2", "that nobody answered: it has no default"),
         };
-        let text = format!("the answer to c{token} was to be {what}");
+        let text = format!("the answer to c{token} must be {what}");
         self.conformance(clause, &[], text);
     }
 
@@ -302,7 +302,7 @@ impl Look<'_> {
             if let Some(failed) = failed {
                 return self.answered_on_ignored_reply(token, failed);
             }
-            let text = format!("there was to be no answer to c{token}: no such thing was asked");
+            let text = format!("there must be no answer to c{token}: no such thing was asked");
             return self.guarantee("AAEP-6.1-8", &[], text);
         };
         let (session, phase, told) = (question.session, question.phase, question.told);
@@ -334,7 +334,7 @@ impl Look<'_> {
         } else {
             Kind::Guarantee
         };
-        let text = format!("c{token} was not to be answered: the reply {}", failed.why);
+        let text = format!("c{token} must not be answered: the reply {}", failed.why);
         self.finds(kind, failed.clause, failed.also, text);
     }
 
@@ -347,7 +347,7 @@ impl Look<'_> {
         } else {
             "no valid reply has come, and its timeout has not elapsed"
         };
-        let text = format!("c{token} was not to be answered: {why}");
+        let text = format!("c{token} must not be answered: {why}");
         if by != AnsweredBy::Reply && self.waits_longer(token) {
             return self.guarantee("AAEP-6.4.2-3", &["AAEP-6.1-8", "AAEP-6.1-7"], text);
         }
@@ -375,7 +375,7 @@ impl Look<'_> {
                 "it was answered before",
             ),
         };
-        let text = format!("c{token} was not to be answered: {why}");
+        let text = format!("c{token} must not be answered: {why}");
         self.guarantee(clause, also, text);
     }
 
@@ -388,10 +388,7 @@ impl Look<'_> {
             }
         }
         for lost in std::mem::take(&mut self.duties.untold_answers) {
-            let text = format!(
-                "the answer to c{} was lost and was to come again",
-                lost.token
-            );
+            let text = format!("the answer to c{} was lost and must come again", lost.token);
             self.conformance("AAEP-6.1-7", &[], text);
         }
     }
@@ -400,18 +397,18 @@ impl Look<'_> {
         let token = owed.answer.token;
         match owed.cause {
             Cause::Timeout => {
-                let text = format!("c{token} was to be answered when its timeout had elapsed");
+                let text = format!("c{token} must be answered when its timeout elapsed");
                 self.guarantee("AAEP-6.1-7", &["AAEP-A.5-2", "AAEP-6.1-9"], text);
             }
             Cause::Closing | Cause::Unanswerable => {
                 let text = format!(
-                    "c{token} was to be answered when the last subscription that could answer it closed"
+                    "c{token} must be answered when the last subscription that could answer it closed"
                 );
                 self.conformance("AAEP-EV-11", &["AAEP-6.1-7", "AAEP-A.5-2"], text);
             }
             // AAEP-6.5.2-2: whichever of its kinds the response is of.
             Cause::Reply | Cause::Modified | Cause::Cancel | Cause::SessionEnd => {
-                let text = format!("c{token} was to be answered by the reply: it is valid");
+                let text = format!("c{token} must be answered by the reply: it is valid");
                 if self.cannot_have_replied() {
                     return self.conformance("AAEP-6.6-4", &["AAEP-6.1-7", "AAEP-6.5.2-2"], text);
                 }
@@ -437,7 +434,7 @@ impl Look<'_> {
         };
         if self.duties.untold_answers.remove(position) != answer {
             let text = format!(
-                "the lost answer to c{} was to come again as it was",
+                "the lost answer to c{} must come again as it was",
                 answer.token
             );
             self.conformance("AAEP-6.1-7", &[], text);

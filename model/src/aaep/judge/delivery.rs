@@ -31,10 +31,10 @@ impl Look<'_> {
             return;
         };
         if is_for(kept) {
-            let text = format!("e{} was to go to sub{name} too: it is critical", event.id);
+            let text = format!("e{} must go to sub{name} too: it is critical", event.id);
             self.conformance("AAEP-6.7-1", &[], text);
         } else {
-            let text = format!("e{} was not to go to sub{name}: it cannot reply", event.id);
+            let text = format!("e{} must not go to sub{name}: it cannot reply", event.id);
             self.conformance("AAEP-EV-16", &[], text);
         }
     }

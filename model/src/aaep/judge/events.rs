@@ -42,14 +42,14 @@ impl Look<'_> {
         self.conformance(
             clause,
             also,
-            format!("an event was to have the {what} that the wire prescribes"),
+            format!("an event must have the {what} that the wire prescribes"),
         );
     }
 
     fn event_comes(&mut self, event: &Event) {
         // AAEP-EV-7: no two events of one producer have one id.
         if !self.account.event_ids.insert(event.id) {
-            let text = format!("another event was to bear another id than e{}", event.id);
+            let text = format!("another event must bear another id than e{}", event.id);
             self.conformance("AAEP-EV-7", &[], text);
             if self.is_out_of_number(event) {
                 // The same event once more, not another one.
@@ -69,7 +69,7 @@ impl Look<'_> {
                 | Body::Ended(Outcome::Errored)
         );
         if urgent && !event.critical {
-            let text = format!("e{} was to be of urgency critical", event.id);
+            let text = format!("e{} must be of urgency critical", event.id);
             self.conformance("AAEP-EV-6", &[], text);
         }
         self.body_comes(event);
@@ -101,16 +101,16 @@ impl Look<'_> {
         let numbered = event.sequence == expected;
         // The one clock is the `now` of the call; what a timer puts out may bear the time at which it was due.
         if backwards || event.at > clock || (question && !now) {
-            let text = format!("e{} was to bear the time of its call", event.id);
+            let text = format!("e{} must bear the time of its call", event.id);
             self.conformance("AAEP-EV-3", &[], text);
         }
         if !numbered {
             let text = match expected {
                 Some(number) => format!(
-                    "e{} was to be number {number} of s{}",
+                    "e{} must be number {number} of s{}",
                     event.id, event.session
                 ),
-                None => format!("no event of s{} was to have a number", event.session),
+                None => format!("no event of s{} may have a number", event.session),
             };
             self.conformance("AAEP-EV-4", &[], text);
         }
@@ -137,14 +137,14 @@ impl Look<'_> {
                 if !(started && awaited) {
                     session.astray = true;
                     session.next_sequence = event.sequence;
-                    let text = format!("s{name} was not to be heard of before it was started");
+                    let text = format!("s{name} must not be heard of before it was started");
                     self.conformance("AAEP-A.1-1", &["AAEP-A.7.1-1"], text);
                 }
                 self.account.sessions.insert(name, session);
                 true
             }
             Some(session) if session.ended => {
-                let text = format!("nothing was to follow the end of s{name}");
+                let text = format!("nothing may follow the end of s{name}");
                 if matches!(event.body, Body::Ended(_)) {
                     self.conformance("AAEP-A.1-2", &["AAEP-A.7.2-1", "AAEP-A.8-8"], text);
                 } else {
@@ -155,7 +155,7 @@ impl Look<'_> {
                 false
             }
             Some(_) if started => {
-                let text = format!("s{name} was not to be started twice");
+                let text = format!("s{name} must not be started twice");
                 self.conformance("AAEP-A.1-1", &["AAEP-A.7.1-1"], text);
                 false
             }
@@ -172,12 +172,12 @@ impl Look<'_> {
                 Starting::Named(session) => format!("s{session}"),
                 Starting::Unnamed => "a session".to_owned(),
             };
-            let text = format!("{name} was to begin with a session.started");
+            let text = format!("{name} must begin with a session.started");
             self.conformance("AAEP-A.1-1", &["AAEP-A.7.1-1"], text);
         }
         // AAEP-A.1-2
         if let Some((session, _)) = self.duties.end.take() {
-            let text = format!("s{session} was to end with its terminal event");
+            let text = format!("s{session} must end with its terminal event");
             self.conformance("AAEP-A.1-2", &[], text);
             if let Some(session) = self.account.sessions.get_mut(&session) {
                 session.astray = true;
@@ -196,7 +196,7 @@ impl Look<'_> {
     pub(super) fn end_comes(&mut self, event: &Event, outcome: Outcome) {
         let name = event.session;
         if self.duties.end.take_if(|(session, _)| *session == name) != Some((name, outcome)) {
-            let text = format!("s{name} was not to end like this");
+            let text = format!("s{name} must not end like this");
             self.conformance("AAEP-A.1-2", &[], text);
             if !matches!(self.call, Call::EndSession { session, .. } if *session == name) {
                 self.end_withdraws_questions(name, true);

@@ -104,8 +104,7 @@ impl Look<'_> {
             .iter()
             .any(|resolution| ends(resolution) && resolution.owes == Owes::All);
         if withdraws && !left.tells(Verdict::Withdraw) {
-            let text =
-                format!("the open questions of s{session} were to be withdrawn before its end");
+            let text = format!("the open questions of s{session} must be withdrawn before its end");
             self.conformance("AAEP-6.8-3", &["AAEP-6.8-2"], text);
         }
         all_told && !self.told_without_outcome(session, &left)
@@ -141,7 +140,7 @@ impl Look<'_> {
             return false;
         }
         if last_leaves && !has_left && resolved().any(|it| owed(&it)) {
-            let text = format!("s{session} was to leave awaiting_input: no question of it is open");
+            let text = format!("s{session} must leave awaiting_input: no question of it is open");
             self.conformance("AAEP-A.4-2", &["AAEP-A.5-1", "AAEP-A.7.6-1"], text);
             return false;
         }
@@ -149,8 +148,7 @@ impl Look<'_> {
         let is_free = self.asks_in(session) || self.session_of_work() == Some(session);
         let leaves = left.away() > usize::from(may_leave) + withdraws;
         if resolved().any(|it| owed(&it)) && leaves && !is_free {
-            let text =
-                format!("s{session} was to stay in awaiting_input: a question of it is open");
+            let text = format!("s{session} must stay in awaiting_input: a question of it is open");
             self.conformance("AAEP-A.2-2", &[], text);
             return false;
         }
@@ -199,39 +197,39 @@ impl Look<'_> {
             ..
         } = *resolution;
         if verdict == Verdict::Accept {
-            let text = format!("s{session} was to leave awaiting_input when c{token} was accepted");
+            let text = format!("s{session} must leave awaiting_input when c{token} was accepted");
             return self.conformance("AAEP-A.4-2", &["AAEP-6.7.2-1", "AAEP-A.7.6-1"], text);
         }
         if verdict == Verdict::Answer {
-            let text = format!("s{session} was to leave awaiting_input when c{token} was answered");
+            let text = format!("s{session} must leave awaiting_input when c{token} was answered");
             return self.conformance("AAEP-A.5-1", &["AAEP-6.1-9", "AAEP-A.4-2"], text);
         }
         self.goes_astray(token);
         match cause {
             Cause::Timeout => {
-                let text = format!("c{token} was to be rejected when its timeout had elapsed");
+                let text = format!("c{token} must be rejected when its timeout elapsed");
                 let also = &["AAEP-6.1-2", "AAEP-6.1-3", "AAEP-A.4-2", "AAEP-A.7.6-1"];
                 self.guarantee("AAEP-6.4-1", also, text);
             }
             Cause::Closing => {
                 let text = format!(
-                    "c{token} was to be rejected when the last subscription that could answer it closed"
+                    "c{token} must be rejected when the last subscription that could answer it closed"
                 );
                 self.conformance("AAEP-EV-11", &["AAEP-6.1-3", "AAEP-A.4-2"], text);
             }
             Cause::Unanswerable => {
                 let text =
-                    format!("c{token} was to be rejected when it was asked: nobody can answer");
+                    format!("c{token} must be rejected when it was asked: nobody can answer");
                 self.conformance("AAEP-EV-16", &["AAEP-6.1-3", "AAEP-A.4-2"], text);
             }
             Cause::Cancel | Cause::SessionEnd => {
                 let text = format!(
-                    "c{token} was to be withdrawn by a state.changed to thinking or deciding"
+                    "c{token} must be withdrawn by a state.changed to thinking or deciding"
                 );
                 self.conformance("AAEP-6.8-3", &["AAEP-A.4-2"], text);
             }
             Cause::Modified => {
-                let text = format!("the reply to c{token} was to count as a reject of a{action}");
+                let text = format!("the reply to c{token} must count as a reject of a{action}");
                 let clause = if self.declared.modified_action {
                     "AAEP-6.3.2-3"
                 } else {
@@ -241,7 +239,7 @@ impl Look<'_> {
             }
             Cause::Reply => {
                 let text = format!(
-                    "an event was to show that a{action} was rejected by the reply to c{token}"
+                    "an event must show that a{action} was rejected by the reply to c{token}"
                 );
                 let also = &["AAEP-6.1-2", "AAEP-6.6-4", "AAEP-A.4-2", "AAEP-A.7.6-1"];
                 self.conformance("AAEP-6.1-3", also, text);
@@ -274,12 +272,12 @@ impl Look<'_> {
         };
         self.goes_astray(token);
         if let Some(failed) = ignored {
-            let text = format!("c{token} was to stay open: the reply {}", failed.why);
+            let text = format!("c{token} must stay open: the reply {}", failed.why);
             self.finds(Kind::Conformance, failed.clause, failed.also, text);
             return true;
         }
         let (clause, why) = self.why_it_stays_open(token);
-        let text = format!("c{token} was to stay open: {why}");
+        let text = format!("c{token} must stay open: {why}");
         // AAEP-A.9-2: what is decided in another session moves this one nowhere.
         let mut resolutions = self.duties.resolutions.iter();
         let also: &[_] = if resolutions.any(|resolution| resolution.session != session) {
@@ -363,11 +361,11 @@ impl Look<'_> {
         }
         if !session.open.is_empty() {
             if !session.is_in(State::AwaitingInput) {
-                let text = format!("s{name} was to await input again: a question of it is open");
+                let text = format!("s{name} must await input again: a question of it is open");
                 self.conformance("AAEP-A.2-2", &["AAEP-A.4-2"], text);
             }
         } else if !session.running.is_empty() && !session.is_in(State::CallingTool) {
-            let text = format!("s{name} was to be in calling_tool: a tool of it runs");
+            let text = format!("s{name} must be in calling_tool: a tool of it runs");
             self.conformance("AAEP-A.3-3", &["AAEP-6.7.2-2"], text);
         }
     }

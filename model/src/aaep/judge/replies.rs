@@ -355,7 +355,7 @@ impl Look<'_> {
         let Failed {
             clause, also, why, ..
         } = failed;
-        let text = format!("a{action} was not to run for c{token}: the reply {why}");
+        let text = format!("a{action} must not run for c{token}: the reply {why}");
         let kind = if failed.by_reading {
             Kind::Conformance
         } else {
@@ -394,7 +394,7 @@ impl Look<'_> {
             && self.is_late_duplicate(delivery)
             && !self.outputs.iter().any(told)
         {
-            let text = format!("sub{sender} was to be told that another reply came first");
+            let text = format!("sub{sender} must be told that another reply came first");
             self.conformance("AAEP-6.3.5-2", &["AAEP-6.7.1-2"], text);
         }
     }
@@ -440,8 +440,8 @@ impl Look<'_> {
             .seen_by_ignored
             .get_or_insert_with(|| shown.clone().collect());
         if !shown.eq(before.iter().copied()) {
-            let text = "the sender was to get to see what every sender of an ignored reply does"
-                .to_owned();
+            let text =
+                "the sender must get to see what every sender of an ignored reply does".to_owned();
             self.conformance("AAEP-6.3.4-9", &[], text);
         }
     }
@@ -467,7 +467,7 @@ impl Look<'_> {
             && self.account.is_active(subscription);
         let permitted = self.reading.courtesy_notice == CourtesyNotice::Permitted;
         if !(permitted && late && to_sender && proper) {
-            let text = format!("sub{subscription} was to be told nothing");
+            let text = format!("sub{subscription} must be told nothing");
             self.conformance("AAEP-6.3.4-9", &["AAEP-6.3.5-2"], text);
         }
     }

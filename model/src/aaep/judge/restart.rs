@@ -87,7 +87,7 @@ impl Look<'_> {
         match lost.body.asks() {
             Some((token, _)) => self.question_comes_again(&lost, event, token),
             None if *event != (Event { to, ..lost.clone() }) => {
-                let text = format!("the lost event e{} was to come again as it was", lost.id);
+                let text = format!("the lost event e{} must come again as it was", lost.id);
                 self.conformance("AAEP-EV-7", &[], text);
             }
             None => {}
@@ -97,7 +97,7 @@ impl Look<'_> {
             || self.duties.new_in.contains(&event.session)
         {
             let text = format!(
-                "the lost events of s{} were to come in their order, and before anything new",
+                "the lost events of s{} must come in their order, and before anything new",
                 event.session
             );
             self.conformance("AAEP-EV-4", &["AAEP-EV-8"], text);
@@ -113,16 +113,15 @@ impl Look<'_> {
             ..lost.clone()
         };
         if restamped != *event {
-            let text = format!("the lost question c{token} was to come again as it was");
+            let text = format!("the lost question c{token} must come again as it was");
             self.conformance("AAEP-EV-5", &[], text);
         }
         if !self.account.event_ids.insert(event.id) {
-            let text =
-                format!("the lost question c{token} was to come again as an event of its own");
+            let text = format!("the lost question c{token} must come again as an event of its own");
             self.conformance("AAEP-EV-7", &[], text);
         }
         if !self.is_stamped_now(event.at) {
-            let text = format!("the timeout of the lost question c{token} was to count from now");
+            let text = format!("the timeout of the lost question c{token} must count from now");
             self.conformance("AAEP-6.4-1", &["AAEP-EV-3"], text);
         }
         for later in &mut self.duties.untold {
@@ -173,7 +172,7 @@ impl Look<'_> {
             if !sessions.contains(&session) {
                 sessions.push(session);
                 self.duties.settled.push(session);
-                let text = format!("e{id} was lost and was to come again after the restart");
+                let text = format!("e{id} was lost and must come again after the restart");
                 self.conformance(clause, also, text);
             }
         }
@@ -194,7 +193,7 @@ impl Look<'_> {
         }
         for doubt in std::mem::take(&mut self.duties.in_doubt) {
             let text = format!(
-                "a{} was released and is not known to be done: it was to be reported as in doubt",
+                "a{} was released and is not known to be done: it must be reported as in doubt",
                 doubt.action
             );
             self.conformance("AAEP-A.3-1", &[], text);
@@ -222,7 +221,7 @@ impl Look<'_> {
                 })
         });
         if !(abandoned && matches!(self.call, Call::Restart { .. })) {
-            let text = format!("a{} was not to be reported as in doubt", doubt.action);
+            let text = format!("a{} must not be reported as in doubt", doubt.action);
             self.conformance("AAEP-A.3-1", &[], text);
         }
     }

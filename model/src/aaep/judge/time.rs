@@ -144,7 +144,7 @@ impl Look<'_> {
         }
         self.duties.stretch = None;
         self.goes_astray(token);
-        let text = format!("c{token} was not to get another timeout: this was to be refused");
+        let text = format!("c{token} must not get another timeout: the producer must refuse it");
         self.conformance("AAEP-6.4.2-3", &[], text);
     }
 
@@ -157,7 +157,7 @@ impl Look<'_> {
                 why,
             } = time;
             let left = deadline.saturating_sub(self.account.clock);
-            let text = format!("a progress.updated was to tell that c{token} has {left} ms left");
+            let text = format!("a progress.updated must tell that c{token} has {left} ms left");
             match why {
                 Why::Extended => {
                     self.goes_astray(token);

@@ -165,7 +165,7 @@ impl Look<'_> {
             "AAEP-A.7.4-1" | "AAEP-6.1-1" | "AAEP-A.4-4" => Kind::Guarantee,
             _ => Kind::Conformance,
         };
-        let text = format!("{what} of s{session} was to be refused");
+        let text = format!("{what} of s{session} must be refused");
         self.finds(kind, clause, &[], text);
     }
 }
@@ -190,7 +190,7 @@ impl Look<'_> {
             self.is_forbidden(tool.session, "AAEP-A.1-3", "a tool after the end");
         } else if run.modified.is_some() {
             let text = format!(
-                "a{} was to run as it is: no reply has modified it",
+                "a{} must run as it is: no reply has modified it",
                 run.action
             );
             self.guarantee("AAEP-6.1-1", &["AAEP-6.3.2-3"], text);
@@ -225,8 +225,7 @@ impl Look<'_> {
         }
         let action = tool.action;
         if invoked.irreversible {
-            let text =
-                format!("a{action} was not to be told as irreversible: nothing was accepted");
+            let text = format!("a{action} must not be told as irreversible: nothing was accepted");
             return self.guarantee("AAEP-A.7.4-1", &["AAEP-A.8-8"], text);
         }
         let named = |call: u32| invoked.tool_call.is_none_or(|told| told == call);
@@ -238,7 +237,7 @@ impl Look<'_> {
         ];
         for (field, _) in fields.iter().filter(|(_, right)| !right) {
             let text =
-                format!("the tool.invoked of a{action} was to show the {field} that was given");
+                format!("the tool.invoked of a{action} must show the {field} that was given");
             self.conformance("AAEP-EV-5", &[], text);
         }
     }
@@ -249,15 +248,15 @@ impl Look<'_> {
         match (work.told, work.run.is_some()) {
             (true, true) => {}
             (true, false) => {
-                let text = format!("a{action} was to run: a tool.invoked says so");
+                let text = format!("a{action} must run: a tool.invoked says so");
                 self.conformance("AAEP-A.3-1", &["AAEP-A.7.4-2"], text);
             }
             (false, true) => {
-                let text = format!("a tool.invoked was to tell that a{action} runs");
+                let text = format!("a tool.invoked must tell that a{action} runs");
                 self.conformance("AAEP-A.3-2", &["AAEP-A.7.5-1"], text);
             }
             (false, false) => {
-                let text = format!("a{action} was to be invoked and to run");
+                let text = format!("a{action} must be invoked and to run");
                 self.conformance("AAEP-A.3-1", &[], text);
             }
         }
@@ -334,12 +333,12 @@ impl Look<'_> {
     fn chunk_is_in_its_place(&mut self, streamed: Streamed, before: Stream) -> bool {
         let output = named(streamed.output);
         if before.complete {
-            let text = format!("no chunk was to follow the last of {output}");
+            let text = format!("no chunk may follow the last of {output}");
             self.conformance("AAEP-A.6-3", &["AAEP-A.8-6", "AAEP-A.8-8"], text);
             return false;
         }
         if streamed.position != before.next {
-            let text = format!("the chunk of {output} was to stand at {}", before.next);
+            let text = format!("the chunk of {output} must stand at {}", before.next);
             let also: &[_] = if streamed.position < before.last {
                 &["AAEP-A.8-7", "AAEP-A.8-8"]
             } else {
@@ -356,10 +355,10 @@ impl Look<'_> {
         let output = named(streamed.output);
         if let Some(asked) = asked {
             if asked.complete != streamed.complete {
-                let text = format!("the last chunk of {output} was to be complete, and no other");
+                let text = format!("the last chunk of {output} must be complete, and no other");
                 self.conformance("AAEP-A.6-1", &[], text);
             } else if asked.chunk != streamed.chunk {
-                let text = format!("the chunk of {output} was to say what it was to");
+                let text = format!("the chunk of {output} must say what its call gave");
                 self.conformance("AAEP-EV-5", &[], text);
             }
             return;
@@ -367,7 +366,7 @@ impl Look<'_> {
         let mut closings = self.duties.closings.iter();
         let closes = closings.any(|it| (it.session, it.output) == (name, streamed.output));
         if closes && streamed.chunk.characters != 0 {
-            let text = format!("nothing more was to be said in {output} when its session ends");
+            let text = format!("nothing more may be said in {output} when its session ends");
             self.conformance("AAEP-EV-5", &[], text);
         }
     }
@@ -382,7 +381,7 @@ impl Look<'_> {
         } else {
             "AAEP-A.6-2"
         };
-        let text = format!("a chunk of o{} was to come", chunk.output);
+        let text = format!("a chunk of o{} must come", chunk.output);
         self.conformance(clause, &[], text);
         let Some(session) = self.account.sessions.get_mut(&chunk.session) else {
             return;
@@ -417,7 +416,7 @@ impl Look<'_> {
         {
             if !free && !self.duties.settled.contains(&session) {
                 let output = named(output);
-                let text = format!("{output} was to be complete before the end of s{session}");
+                let text = format!("{output} must be complete before the end of s{session}");
                 self.conformance("AAEP-A.6-1", &[], text);
             }
         }
@@ -450,13 +449,13 @@ impl Look<'_> {
         };
         match asked {
             None => {
-                let text = format!("s{name} was not to be handed off, or not twice");
+                let text = format!("s{name} must not be handed off, or not twice");
                 self.conformance("AAEP-A.2-3", &[], text);
             }
             Some((_, Some(clause))) => self.is_forbidden(name, clause, "this handoff"),
             Some((asked, None)) => {
                 if entered != State::HandingOff {
-                    let text = format!("s{name} was to enter handing_off before it is handed off");
+                    let text = format!("s{name} must enter handing_off before it is handed off");
                     self.conformance("AAEP-A.2-3", &[], text);
                 }
                 self.handoff_says_what_it_should(asked, handed);
@@ -473,7 +472,7 @@ impl Look<'_> {
         ];
         for (field, _) in fields.iter().filter(|(_, right)| !right) {
             let text = format!(
-                "the handoff of s{} was to show the {field} that was given",
+                "the handoff of s{} must show the {field} that was given",
                 asked.session
             );
             self.conformance("AAEP-EV-5", &[], text);
@@ -488,7 +487,7 @@ impl Look<'_> {
         if let Some(session) = self.account.sessions.get_mut(&name) {
             session.handing_off = true;
         }
-        let text = format!("a handoff.requested was to hand s{name} off");
+        let text = format!("a handoff.requested must hand s{name} off");
         self.conformance("AAEP-A.2-3", &[], text);
     }
 
@@ -558,11 +557,11 @@ impl Look<'_> {
         }
         if !session.open.is_empty() {
             if !session.is_in(State::AwaitingInput) {
-                let text = format!("s{name} was to go on awaiting input: a question of it is open");
+                let text = format!("s{name} must go on awaiting input: a question of it is open");
                 self.conformance("AAEP-A.2-2", &[], text);
             }
         } else if !session.running.is_empty() && !session.is_in(State::CallingTool) {
-            let text = format!("s{name} was to be in calling_tool: a tool of it runs");
+            let text = format!("s{name} must be in calling_tool: a tool of it runs");
             self.conformance("AAEP-A.3-3", &[], text);
         }
     }

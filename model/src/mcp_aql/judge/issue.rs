@@ -34,10 +34,7 @@ impl TokenJudge {
         case.conformance(
             "AQL-1.3-1",
             &["AQL-5.1-8"],
-            format!(
-                "operation {} was to run: it is not gated",
-                request.operation
-            ),
+            format!("operation {} must run: it is not gated", request.operation),
         );
         if let Some(Answer::Issued(issued)) = case.answers.first().copied() {
             case.take_answer();
@@ -52,7 +49,7 @@ impl TokenJudge {
                 "AQL-1.3-1",
                 &["AQL-5.1-8"],
                 format!(
-                    "operation {} was not to run: nobody has confirmed it",
+                    "operation {} must not run: nobody has confirmed it",
                     performed.operation
                 ),
             );
@@ -80,7 +77,7 @@ impl TokenJudge {
                 "AQL-1.3-1",
                 &["AQL-3.3-1"],
                 format!(
-                    "operation {} was to be answered with a token and the time it expires",
+                    "operation {} must be answered with a token and the time it expires",
                     request.operation
                 ),
             ),
@@ -101,7 +98,7 @@ impl TokenJudge {
                 case.conformance(
                     "AQL-1.3-1",
                     &["AQL-7.1-2"],
-                    format!("the call of operation {} was to be taken: nothing in it is out of range or without meaning", request.operation),
+                    format!("the call of operation {} must be taken: nothing in it is out of range or without meaning", request.operation),
                 );
             }
             _ if case.refused => {}
@@ -110,7 +107,7 @@ impl TokenJudge {
                 "AQL-3.2-1",
                 &["AQL-3.2-3"],
                 format!(
-                    "the parameters of operation {} were to be bound: they have one meaning",
+                    "the parameters of operation {} must be bound: they have one meaning",
                     request.operation
                 ),
             ),
@@ -121,7 +118,7 @@ impl TokenJudge {
                 "AQL-5.5-3",
                 &[],
                 format!(
-                    "adapter {} was to have room for {capacity} tokens",
+                    "adapter {} must have room for {capacity} tokens",
                     request.adapter
                 ),
             ),
@@ -197,7 +194,7 @@ impl TokenJudge {
         // AQL-3.2-1: a token is bound to its operation and to the parameters that count; without a meaning they cannot be.
         if request.parameters.is_none() {
             let text =
-                format!("token {name} was not to be issued: its parameters have not one meaning");
+                format!("token {name} must not be issued: its parameters have not one meaning");
             case.conformance("AQL-3.2-1", &["AQL-3.2-3"], text);
         }
         let token = self.token(request, issued, expires_at);
@@ -209,32 +206,29 @@ impl TokenJudge {
     // AQL-2.1-1, AQL-2.2-1, AQL-2.2-2, AQL-3.1-1, AQL-6.3-3: what a token looks like.
     fn is_well_made(&self, request: &Request, issued: Issued, case: &mut Case) {
         let Some(name) = issued.token else {
-            let text = "a token was to stand in the answer".to_owned();
+            let text = "a token must stand in the answer".to_owned();
             return case.conformance("AQL-3.3-1", &["AQL-1.3-1"], text);
         };
         // A quota token is no confirmation, and a pause of something dangerous may ask for either.
         let fits = issued.prefix == Some(request.purpose)
             || (issued.prefix == Some(Purpose::Confirmation) && request.is_dangerous());
         if !fits {
-            let text = format!(
-                "token {name} was to begin with {}",
-                request.purpose.prefix()
-            );
+            let text = format!("token {name} must begin with {}", request.purpose.prefix());
             case.conformance("AQL-2.1-1", &[], text);
         }
         if !issued.url_safe || !(1..=64).contains(&issued.identifier_length) {
             let text = format!(
-                "the identifier of token {name} was to be 1 to 64 letters, digits, underscores or hyphens"
+                "the identifier of token {name} must be 1 to 64 letters, digits, underscores or hyphens"
             );
             case.conformance("AQL-2.2-1", &[], text);
         }
         if !(8..=80).contains(&issued.length) {
-            let text = format!("token {name} was to have 8 to 80 characters");
+            let text = format!("token {name} must have 8 to 80 characters");
             case.conformance("AQL-2.2-2", &[], text);
         }
         if issued.identifier_length < SHORTEST_IDENTIFIER {
             let text = format!(
-                "token {name} was to hold 128 bits, which takes {SHORTEST_IDENTIFIER} characters"
+                "token {name} must hold 128 bits, which takes {SHORTEST_IDENTIFIER} characters"
             );
             case.conformance("AQL-3.1-1", &["AQL-3.1-3"], text);
         }
@@ -247,13 +241,12 @@ impl TokenJudge {
             Some(Readable::Name) | None => None,
         };
         if let Some(what) = told {
-            let text = format!(
-                "token {name} was to tell nothing of the inside: {what} can be read off it"
-            );
+            let text =
+                format!("token {name} must tell nothing of the inside: {what} can be read off it");
             case.conformance("AQL-6.3-3", &[], text);
         }
         if self.account.tokens.contains_key(&name) {
-            let text = format!("token {name} was to be new: it was issued before");
+            let text = format!("token {name} must be new: it was issued before");
             case.guarantee("AQL-3.1-1", &["AQL-6.1-1"], text);
         }
     }
@@ -267,13 +260,13 @@ impl TokenJudge {
         let times = self.account.times().map(due);
         let [now, ..] = times;
         let Some(expires_at) = issued.expires_at else {
-            let text = "the token was to have a time at which it expires".to_owned();
+            let text = "the token must have a time at which it expires".to_owned();
             case.conformance("AQL-1.2-2", &["AQL-5.1-2", "AQL-3.3-1"], text);
             return now;
         };
         if !(1..=longest).contains(&asked) {
             let text = format!(
-                "a token for {asked} s was not to be issued: from 1 to {longest} s are allowed"
+                "a token for {asked} s must not be issued: from 1 to {longest} s are allowed"
             );
             case.conformance("AQL-5.1-1", &[], text);
         } else if !is_time(expires_at, times) {
@@ -281,7 +274,7 @@ impl TokenJudge {
             let how = if amiss < 0 { "sooner" } else { "later" };
             let amiss = amiss.unsigned_abs();
             let text = format!(
-                "the token was to expire {asked} s after its issue, and does {amiss} ms {how}"
+                "the token must expire {asked} s after its issue, and does {amiss} ms {how}"
             );
             case.conformance("AQL-5.1-1", &[], text);
         }
@@ -293,14 +286,14 @@ impl TokenJudge {
         let alone = request.session.is_none() && self.reading.multi_use == MultiUse::InSession;
         if request.max_uses < 1 || (request.max_uses > 1 && alone) {
             let text = format!(
-                "a token for {} uses was not to be issued: one use is allowed, and more in a session",
+                "a token for {} uses must not be issued: one use is allowed, and more in a session",
                 request.max_uses
             );
             case.conformance("AQL-5.4-1", &["AQL-5.2-1", "AQL-5.2-3"], text);
         } else if self.has_too_many_uses(request) {
             let (uses, most) = (request.max_uses, self.reading.numbers.most_uses);
             let text =
-                format!("a token for {uses} uses was not to be issued: {most} is the most of any");
+                format!("a token for {uses} uses must not be issued: {most} is the most of any");
             case.conformance("AQL-5.4-1", &["AQL-5.2-3"], text);
         }
     }
@@ -319,7 +312,7 @@ impl TokenJudge {
         let has_ended = session.is_some_and(|it| it.stays_ended);
         if has_ended && self.is_bound(request) == Chance::Certain {
             let text =
-                "no token was to be issued for this session: its connection has ended".to_owned();
+                "no token may be issued for this session: its connection has ended".to_owned();
             case.conformance("AQL-5.4-2", &["AQL-5.4-1"], text);
         }
     }
@@ -377,7 +370,7 @@ pub(super) fn runs_as_called(request: &Request, performed: Performed, case: &mut
             "AQL-1.2-3",
             &["AQL-3.2-1"],
             format!(
-                "operation {} was to run as it was called, on the same adapter",
+                "operation {} must run as it was called, on the same adapter",
                 request.operation
             ),
         );
@@ -402,7 +395,7 @@ fn tells_what_is_asked(request: &Request, issued: Issued, case: &mut Case) {
             "AQL-3.3-1",
             &["AQL-6.3-4"],
             format!(
-                "the answer was to name operation {}, its danger, the reasons and what is confirmed",
+                "the answer must name operation {}, its danger, the reasons and what is confirmed",
                 request.operation
             ),
         );

@@ -49,7 +49,7 @@ impl TokenJudge {
         let set = before != seconds.saturating_mul(1000);
         let above = i64::from(self.reading.numbers.warned_above);
         if seconds > above && set && self.shows_log && !case.warned {
-            let text = format!("a warning was to be logged: the tolerance is {seconds} s");
+            let text = format!("a warning must be logged: the tolerance is {seconds} s");
             case.conformance("AQL-5.1-6", &[], text);
         }
     }
@@ -101,7 +101,7 @@ impl TokenJudge {
             return case.conformance(
                 "AQL-5.3-3",
                 &["AQL-7.3-1"],
-                format!("the query about token {token} was to be answered"),
+                format!("the query about token {token} must be answered"),
             );
         }
         let answer = case.take_answer();
@@ -154,12 +154,12 @@ impl TokenJudge {
                 | Answer::Other,
             )
             | None => {
-                let text = format!("the revocation of token {token} was to be answered");
+                let text = format!("the revocation of token {token} must be answered");
                 case.conformance("AQL-5.3-3", &[], text);
             }
         }
         if !done && !validity.doubtful {
-            let text = format!("token {token} was to be revoked: it is alive");
+            let text = format!("token {token} must be revoked: it is alive");
             case.conformance("AQL-5.3-3", &["AQL-5.3-1", "AQL-7.2-2"], text);
         }
         // AQL-6.4-1: the log says the same. A uniform adapter may answer alike what is different.
@@ -224,20 +224,16 @@ impl TokenJudge {
         };
         match (valid, validity.fault) {
             (Some(true), Some(fault)) => {
-                let text = format!(
-                    "token {token} was to be said not to be valid: {}",
-                    fault.why
-                );
+                let text = format!("token {token} must be said not to be valid: {}", fault.why);
                 // It may be the check that is wrong, and not what is told of it.
                 case.conformance("AQL-7.3-1", fault.also, text);
             }
             (Some(false), None) if !doubtful => {
-                let text =
-                    format!("token {token} was to be said to be valid: it passes every check");
+                let text = format!("token {token} must be said to be valid: it passes every check");
                 case.conformance("AQL-7.3-1", &[], text);
             }
             (None, _) => {
-                let text = format!("the status of token {token} was to be told");
+                let text = format!("the status of token {token} must be told");
                 case.conformance("AQL-7.3-1", &[], text);
             }
             (Some(false), Some(_)) => self.follow_status(token),
@@ -304,7 +300,7 @@ impl TokenJudge {
             if tokens.is_empty() {
                 return;
             }
-            let text = format!("session {session} was to end: it has tokens");
+            let text = format!("session {session} must end: it has tokens");
             case.conformance("AQL-5.4-2", &[], text);
         }
         for name in tokens {
@@ -321,7 +317,7 @@ impl TokenJudge {
                 .any(|it| it.token.is_some() && it.token == log_name && wanted.is(it));
             if owed && self.shows_log && !logged {
                 let text =
-                    format!("Revoked was to be logged of token {name}, whose connection ended");
+                    format!("Revoked must be logged of token {name}, whose connection ended");
                 case.conformance("AQL-6.4-1", &["AQL-5.4-2"], text);
             }
         }
@@ -360,15 +356,14 @@ impl TokenJudge {
                 continue;
             }
             let Some(name) = name else {
-                let text =
-                    "a revocation was to be logged with the token that was issued".to_owned();
+                let text = "a revocation must be logged with the token that was issued".to_owned();
                 case.conformance("AQL-6.4-1", &[], text);
                 continue;
             };
             let concerned = self.account.tokens.get(&name).filter(|it| about(it));
             match concerned.map(|it| (it.adapter, it.revoked)) {
                 Some((_, Chance::Certain)) => {
-                    let text = format!("Revoked was to be logged once of token {name}");
+                    let text = format!("Revoked must be logged once of token {name}");
                     case.conformance("AQL-6.4-1", &["AQL-5.3-2"], text);
                 }
                 Some((adapter, Chance::No | Chance::Perhaps)) => {
@@ -377,7 +372,7 @@ impl TokenJudge {
                     self.may_be_logged(&wanted, case);
                 }
                 None => {
-                    let text = format!("token {name} was not to be revoked: this is not about it");
+                    let text = format!("token {name} must not be revoked: this is not about it");
                     case.conformance("AQL-5.3-2", &["AQL-5.3-1"], text);
                 }
             }
@@ -419,7 +414,7 @@ impl TokenJudge {
         if refused == in_range && !(refused && may) {
             let verb = if in_range { "taken" } else { "refused" };
             let text = format!(
-                "the configuration of adapter {} was to be {verb}: a tolerance of 0 to {longest} s is allowed",
+                "the configuration of adapter {} must be {verb}: a tolerance of 0 to {longest} s is allowed",
                 configuration.adapter
             );
             case.conformance("AQL-5.1-5", &["AQL-5.1-9"], text);

@@ -131,7 +131,7 @@ impl TokenJudge {
         of_one.add(limit, now, i64::MAX);
         if of_one.millis > limit.whole() {
             let text = format!(
-                "RATE_LIMITED was to be answered: the limit of {} {} is used up",
+                "RATE_LIMITED must be answered: the limit of {} {} is used up",
                 limit.burst,
                 tried.name()
             );
@@ -153,7 +153,7 @@ impl TokenJudge {
             }
         };
         if !kinds.iter().any(used_up) {
-            let text = "nothing was to be limited: too little was tried".to_owned();
+            let text = "nothing may be limited: too little was tried".to_owned();
             case.conformance("AQL-6.5-1", &["AQL-7.1-2"], text);
         }
         for &tried in kinds {

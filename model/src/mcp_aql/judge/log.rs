@@ -57,7 +57,7 @@ impl TokenJudge {
         let (event, success) = wanted.events[0];
         let outcome = if success { "success" } else { "failure" };
         let text = format!(
-            "{event} with outcome {outcome} was to be logged of token {}",
+            "{event} with outcome {outcome} must be logged of token {}",
             wanted.token
         );
         case.conformance("AQL-6.4-1", also, text);
@@ -72,7 +72,7 @@ impl TokenJudge {
         };
         if !self.is_true(wanted, &entry) {
             let text = format!(
-                "{} was to be logged with the time, the token, its operation, its adapter and its session",
+                "{} must be logged with the time, the token, its operation, its adapter and its session",
                 entry.event
             );
             case.conformance("AQL-6.4-1", &[], text);

@@ -164,7 +164,7 @@ impl TokenJudge {
                 "AQL-1.3-2",
                 &["AQL-5.2-1", "AQL-5.2-2", "AQL-6.1-1"],
                 format!(
-                    "operation {} was not to run: nothing lets it run now",
+                    "operation {} must not run: nothing lets it run now",
                     performed.operation
                 ),
             );
@@ -173,36 +173,36 @@ impl TokenJudge {
         for answer in std::mem::take(&mut case.answers) {
             match answer {
                 Answer::Issued(_) => {
-                    let text = "no token was to be issued: nothing gated was called without one";
+                    let text = "no token may be issued: nothing gated was called without one";
                     case.conformance("AQL-1.3-1", &[], text.to_owned());
                 }
                 Answer::Failed(_) => {
-                    let text = "no token was to be refused beside another answer or what ran";
+                    let text = "no token may be refused beside another answer or what ran";
                     case.conformance("AQL-7.1-2", &["AQL-7.1-1"], text.to_owned());
                 }
                 Answer::Revoked { .. } => {
-                    let text = "no revocation was to be answered: none was asked for";
+                    let text = "no revocation may be answered: none was asked for";
                     case.conformance("AQL-5.3-3", &[], text.to_owned());
                 }
                 Answer::Status { .. } => {
-                    let text = "no status was to be told: none was asked for";
+                    let text = "no status may be told: none was asked for";
                     case.conformance("AQL-7.3-1", &[], text.to_owned());
                 }
                 Answer::Unreadable | Answer::Limited | Answer::Full => {
-                    let text = "no call was to be turned away beside another answer or what ran";
+                    let text = "no call may be turned away beside another answer or what ran";
                     case.conformance("AQL-7.1-2", &["AQL-6.5-1"], text.to_owned());
                 }
                 Answer::Other => {}
             }
         }
         if std::mem::take(&mut case.refused) {
-            let text = "nothing was to be refused beside what was answered or done";
+            let text = "nothing may be refused beside what was answered or done";
             case.conformance("AQL-7.1-2", &["AQL-1.3-2"], text.to_owned());
         }
         // AQL-6.4-1: the log says what happened, and once.
         for entry in std::mem::take(&mut case.entries) {
             if self.shows_log {
-                let text = format!("no {} was to be logged: it did not happen", entry.event);
+                let text = format!("no {} may be logged: it did not happen", entry.event);
                 case.conformance("AQL-6.4-1", &[], text);
             }
         }

@@ -68,7 +68,7 @@ impl TokenJudge {
         self.may_be_logged(&wanted, case);
         if let Some(fault) = validity.fault.filter(|_| validated == Chance::Certain) {
             let text = format!(
-                "operation {} was not to run on token {token}: {}",
+                "operation {} must not run on token {token}: {}",
                 request.operation, fault.why
             );
             case.add(fault.kind, fault.clause, fault.also, text);
@@ -125,7 +125,7 @@ impl TokenJudge {
                 None => ("AQL-7.1-1", &["AQL-1.3-2"]),
             };
             let text = format!(
-                "operation {} was to run on token {token}, which passes every check, so far as it was told what became of it",
+                "operation {} must run on token {token}, which passes every check, so far as it was told what became of it",
                 request.operation
             );
             case.conformance(clause, also, text);
@@ -178,7 +178,7 @@ impl TokenJudge {
         let why = validity
             .fault
             .map_or("it may be refused", |fault| fault.why);
-        let text = format!("token {token} was to get {}: {why}", validity.codes());
+        let text = format!("token {token} must get {}: {why}", validity.codes());
         // It may be the check that the code stands for that is wrong, and not the code.
         let also: &[_] = match failure.code {
             Some(Code::Invalid) => &["AQL-7.1-2", "AQL-4.1-1", "AQL-5.5-1"],
@@ -201,7 +201,7 @@ impl TokenJudge {
     ) {
         if !failure.whole {
             let text = format!(
-                "the refusal of token {token} was to have success false, and an error with code, message and details"
+                "the refusal of token {token} must have success false, and an error with code, message and details"
             );
             case.conformance("AQL-4.2-1", &[], text);
         }
@@ -213,12 +213,12 @@ impl TokenJudge {
             .current_time
             .is_none_or(|at| is_time(at, self.account.times()));
         if !expired || !current {
-            let text = format!("the refusal of token {token} was to give its expiry and the time");
+            let text = format!("the refusal of token {token} must give its expiry and the time");
             case.conformance("AQL-4.2-1", &[], text);
         }
         if failure.exposes_parameters {
             let text =
-                format!("the refusal of token {token} was not to hold the value of a parameter");
+                format!("the refusal of token {token} must not hold the value of a parameter");
             case.conformance("AQL-6.3-1", &[], text);
         }
         let invalid = failure.code == Some(Code::Invalid);
@@ -242,7 +242,7 @@ impl TokenJudge {
         let alike = &mut self.account.adapter(adapter).alike;
         if *alike.entry((asked, which)).or_insert(shape) != shape {
             let text = format!(
-                "adapter {adapter} was to answer this failure as it did another, but for the token and the times"
+                "adapter {adapter} must answer this failure as it did another, but for the token and the times"
             );
             case.conformance("AQL-6.3-2", &[], text);
         }
@@ -281,10 +281,10 @@ impl TokenJudge {
 // AQL-1.3-2, AQL-7.1-2: a retry runs or is refused.
 fn is_unanswered(token: u32, validity: &Validity, case: &mut Case) {
     if let Some(fault) = validity.fault {
-        let text = format!("token {token} was to be refused: {}", fault.why);
+        let text = format!("token {token} must be refused: {}", fault.why);
         case.conformance("AQL-4.2-1", &["AQL-7.1-2"], text);
     } else {
-        let text = format!("the call was to run on token {token}, or to be refused");
+        let text = format!("the call must run on token {token}, or to be refused");
         case.conformance("AQL-1.3-2", &["AQL-7.1-2"], text);
     }
     case.answers.clear();

@@ -49,30 +49,30 @@ impl Case<'_> {
             let has_ended = self.account.ended.contains_key(&session);
             let may = has_ended || is_late || self.has_to_expire(proposal);
             if proposal.within_limits && !may {
-                self.breaks("PA-1", "the proposal was to be recorded and not refused");
+                self.breaks("PA-1", "the proposal must be recorded and not refused");
             }
             return None;
         }
         let Some((place, (action, nonce, terms))) = self.pick(created) else {
-            self.breaks("PA-1", "the proposal was to be recorded");
+            self.breaks("PA-1", "the proposal must be recorded");
             return None;
         };
         let is_new = self.action(action).is_none();
         if self.action(action).is_some_and(|known| known.unsure) {
-            let text = format!("action {action} was to stay what it was, whatever is handed back");
+            let text = format!("action {action} must stay what it was, whatever is handed back");
             self.break_at(place, "PA-8", &["PA-1"], text);
         } else if !is_new || nonce.is_some_and(|nonce| self.account.nonces.contains(&nonce)) {
-            let text = format!("action {action} was to have an id and a nonce of its own");
+            let text = format!("action {action} must have an id and a nonce of its own");
             self.break_at(place, "PA-1", &[], text);
         }
         if self.has_to_expire(proposal) {
-            let text = format!("action {action} was not to be recorded: it has no expiry");
+            let text = format!("action {action} must not be recorded: it has no expiry");
             self.break_at(place, "PA-1", &["PA-7"], text);
         }
         let states = self.states_expiry(proposal);
         let is_stated = |closes: i64| !self.account.leaves_no_time(closes);
         if states && !terms.expires_at.is_some_and(is_stated) {
-            let text = format!("the record of action {action} was to state when it expires");
+            let text = format!("the record of action {action} must state when it expires");
             self.break_at(place, "PA-1", &["PA-7"], text);
         }
         let mut differing = differing(&terms, &proposal.terms);
@@ -80,9 +80,9 @@ impl Case<'_> {
         if !differing.is_empty() {
             let fields = differing.join(", ");
             let text = if proposal.within_limits {
-                format!("the record of action {action} was to hold what was proposed: {fields}")
+                format!("the record of action {action} must hold what was proposed: {fields}")
             } else {
-                format!("the proposal was to be refused, as beyond the limits: {fields}")
+                format!("the proposal must be refused, as beyond the limits: {fields}")
             };
             self.break_at(place, "PA-1", &[], text);
         }
@@ -105,7 +105,7 @@ impl Case<'_> {
     pub fn resumes(&mut self) -> bool {
         let resumes = !self.is_refused();
         if !resumes {
-            let text = "what was stored was to be there again after the crash";
+            let text = "what was stored must be there again after the crash";
             self.breaks("PA-1", text);
         }
         resumes
@@ -128,7 +128,7 @@ impl Case<'_> {
 
     /// Nothing runs that nobody was asked about, or before it is allowed.
     fn runs_unasked(&mut self, action: u32, place: usize) {
-        let text = format!("action {action} was not to run: nobody has allowed it");
+        let text = format!("action {action} must not run: nobody has allowed it");
         let effect = self.action(action).map(|it| it.terms.effect);
         if effect == Some(Effect::Read) {
             // By another reading it need not be asked about.
@@ -184,7 +184,7 @@ impl Case<'_> {
                 Decision::Allow => ("allowed", &["PA-1"]),
                 Decision::Deny => ("denied", &[]),
             };
-            let text = format!("action {action} was to be {text} by this decision");
+            let text = format!("action {action} must be {text} by this decision");
             self.find("PA-2", also, Kind::Conformance, text);
             self.account.is_lost_sight_of(action);
         }
@@ -214,7 +214,7 @@ impl Case<'_> {
             is_performed.then(|| called(output)).flatten()
         };
         let Some((place, call)) = self.pick(performed) else {
-            let text = format!("action {action} was to run, since it is allowed");
+            let text = format!("action {action} must run, since it is allowed");
             self.find("PA-3", &[], Kind::Conformance, text);
             self.account.is_lost_sight_of(action);
             return;
@@ -225,7 +225,7 @@ impl Case<'_> {
 
     fn runs_as_proposed(&mut self, action: u32, place: usize, call: ToolCall, wanted: ToolCall) {
         if call != wanted {
-            let text = format!("action {action} was to run exactly as it was proposed");
+            let text = format!("action {action} must run exactly as it was proposed");
             self.break_at(place, "PA-3", &[], text);
             self.is_guarantee();
         }
@@ -241,7 +241,7 @@ impl Case<'_> {
         let wanted = self.action(action).map(|it| it.terms.call);
         for (place, output) in message.iter().chain(&event) {
             if called(output) != wanted {
-                let text = format!("the call of action {action} was to be told of as it was made");
+                let text = format!("the call of action {action} must be told of as it was made");
                 self.break_at(*place, "PA-4", &["PA-3"], text);
             }
         }
@@ -255,7 +255,7 @@ impl Case<'_> {
         if let Some((place, output)) = message
             && !is_result(&output, status, result)
         {
-            let text = format!("the result of action {action} was to be the one reported");
+            let text = format!("the result of action {action} must be the one reported");
             self.break_at(place, "PA-4", &[], text);
         }
         let Some(known) = self.action(action) else {
@@ -267,7 +267,7 @@ impl Case<'_> {
             (Some(_) | None, _) => true,
         };
         if !was_called || !came_first {
-            let text = format!("the call of action {action} was to be told of before its result");
+            let text = format!("the call of action {action} must be told of before its result");
             self.find("PA-4", &[], Kind::Conformance, text);
         }
         message.is_some()
@@ -279,7 +279,7 @@ impl Case<'_> {
     /// A proposal in a session that has ended is refused.
     pub fn session_goes_on(&mut self, action: u32, session: u32) {
         if self.account.ended.remove(&session) == Some(true) {
-            let text = format!("action {action} was to be refused, since its session has ended");
+            let text = format!("action {action} must be refused, since its session has ended");
             self.find("PA-5", &[], Kind::Conformance, text);
         }
     }
@@ -288,7 +288,7 @@ impl Case<'_> {
     pub fn are_cancelled(&mut self, actions: &[u32]) {
         if self.is_refused() {
             if let Some(action) = actions.first() {
-                self.breaks("PA-5", &format!("action {action} was to be cancelled"));
+                self.breaks("PA-5", &format!("action {action} must be cancelled"));
             }
             return;
         }
@@ -326,7 +326,7 @@ impl Case<'_> {
             appended.is_some_and(|(_, output)| outcome(&output) == Some(Outcome::Denied));
         if !is_denial {
             let text =
-                format!("a result was to be appended that says that action {action} is denied");
+                format!("a result must be appended that says that action {action} is denied");
             self.find("PA-6", &[], Kind::Conformance, text);
         }
     }
@@ -355,7 +355,7 @@ impl Case<'_> {
             let (is_open, closes) = (known.fate == Fate::Open, known.terms.expires_at);
             self.shown[place] = Shown::Explained;
             if is_open && !closes.is_some_and(|closes| self.may_have_come(closes)) {
-                let text = format!("action {action} was not to expire before its time");
+                let text = format!("action {action} must not expire before its time");
                 self.break_at(place, "PA-7", &["PA-10"], text);
             }
             self.account.settle(action, Fate::Expired);
@@ -424,11 +424,11 @@ impl Case<'_> {
             };
             let known = self.action(action);
             if known.is_some_and(|known| known.performed) {
-                let text = format!("action {action} was not to run twice");
+                let text = format!("action {action} must not run twice");
                 self.break_at(place, "PA-8", &[], text);
                 self.is_guarantee();
             } else if let Some(void) = known.and_then(|known| self.is_settled(known)) {
-                let text = format!("action {action} was not to run: {}", void.because);
+                let text = format!("action {action} must not run: {}", void.because);
                 self.break_at(place, void.clause, void.also, text);
                 self.is_of_kind(void.kind);
             } else {
@@ -451,10 +451,10 @@ impl Case<'_> {
         };
         let is_summary = summary.is_none_or(|summary| summary == terms.summary);
         if exposes {
-            let text = format!("id and arguments of action {action} were not to be shown");
+            let text = format!("id and arguments of action {action} must not be shown");
             self.break_at(place, "PA-9", &[], text);
         } else if !is_summary || label.is_some_and(|label| label != terms.label) {
-            let text = format!("the words shown for action {action} were to be those proposed");
+            let text = format!("the words shown for action {action} must be those proposed");
             self.break_at(place, "PA-1", &["PA-9"], text);
         }
     }
@@ -467,7 +467,7 @@ impl Case<'_> {
         let action = decide.action;
         let told = self.take(action, Form::Decided);
         if told.and_then(|(_, output)| told_decision(&output)) != Some(decide.decision) {
-            let text = format!("the decision about action {action} was to be told of");
+            let text = format!("the decision about action {action} must be told of");
             self.find("PA-10", &[], Kind::Conformance, text);
         }
     }
@@ -475,7 +475,7 @@ impl Case<'_> {
     /// A tool that was released comes back: it is told whether it ran. One that was never begun did not.
     pub fn comes_back(&mut self, action: u32, status: Status, result: Option<u32>) {
         if self.is_refused() || !self.tells_of(action) {
-            let text = format!("what became of action {action} was to be told of");
+            let text = format!("what became of action {action} must be told of");
             self.find("PA-10", &["PA-4"], Kind::Conformance, text);
             self.account.is_lost_sight_of(action);
             return;
@@ -490,15 +490,15 @@ impl Case<'_> {
         if let Some((place, output)) = event
             && !is_as_reported(&output, status, result)
         {
-            let text = format!("the execution of action {action} was to be told of as reported");
+            let text = format!("the execution of action {action} must be told of as reported");
             self.break_at(place, "PA-10", &["PA-4"], text);
         }
         let holds_the_result = event.is_some_and(|(_, output)| holds_result(&output, result));
         if event.is_none() && !is_appended {
-            let text = format!("it was to be told that action {action} {text}");
+            let text = format!("it must be told that action {action} {text}");
             self.find("PA-10", &["PA-4"], Kind::Conformance, text);
         } else if !is_appended && !holds_the_result {
-            let text = format!("the result of action {action} was to be told of");
+            let text = format!("the result of action {action} must be told of");
             self.find("PA-4", &[], Kind::Conformance, text);
         }
     }
@@ -521,7 +521,7 @@ impl Case<'_> {
                 Outcome::Cancelled => ("is cancelled", &["PA-5"]),
                 Outcome::Finished(_) | Outcome::Denied => ("is settled", &[]),
             };
-            let text = format!("it was to be told that action {action} {text}");
+            let text = format!("it must be told that action {action} {text}");
             self.find("PA-10", also, Kind::Conformance, text);
         }
     }
@@ -531,13 +531,13 @@ impl Case<'_> {
         let mut last = None;
         for output in lost {
             let Some((place, _)) = self.first(|again| again == output) else {
-                let text = "what was told and not carried out was to come again after the crash";
+                let text = "what was told and not carried out must come again after the crash";
                 self.breaks("PA-10", &format!("{text}: {}", output.told()));
                 continue;
             };
             self.shown[place] = Shown::Explained;
             if last.is_some_and(|last| place < last) {
-                let text = "what comes again after the crash was to keep its order".to_owned();
+                let text = "what comes again after the crash must keep its order".to_owned();
                 self.break_at(place, "PA-10", &[], text);
             }
             last = last.max(Some(place));
@@ -547,7 +547,7 @@ impl Case<'_> {
             *shown == Shown::Unexplained && output.about().is_some() && last > Some(place)
         };
         if others.enumerate().any(is_early) {
-            self.breaks("PA-10", "what was lost was to come before anything else");
+            self.breaks("PA-10", "what was lost must come before anything else");
         }
     }
 
@@ -566,7 +566,7 @@ impl Case<'_> {
         if let Some((place, _)) = found {
             self.shown[place] = Shown::Explained;
         } else if let Some((place, _)) = self.first(otherwise) {
-            let text = format!("action {action} was to run exactly as it was proposed");
+            let text = format!("action {action} must run exactly as it was proposed");
             self.break_at(place, "PA-3", &[], text);
             self.is_guarantee();
         } else if !again {
@@ -593,8 +593,7 @@ impl Case<'_> {
         if let Some((place, _)) = of(Form::InDoubt) {
             self.shown[place] = Shown::Broken;
         }
-        let text =
-            format!("action {action} was released and did not come back: it was to run again");
+        let text = format!("action {action} was released and did not come back: it must run again");
         self.find("PA-3", &["PA-10"], Kind::Conformance, text);
     }
 
@@ -610,7 +609,7 @@ impl Case<'_> {
             };
             let known = output.about().and_then(|(action, _)| self.action(action));
             if known.is_some_and(|known| known.terms.session != *session) {
-                let text = "what is told of an action was to be appended in its session".to_owned();
+                let text = "what is told of an action must be appended in its session".to_owned();
                 self.break_at(place, "PA-10", &[], text);
             }
         }
@@ -628,7 +627,7 @@ impl Case<'_> {
                     self.is_told_of_nothing(action);
                 }
                 None => {
-                    let text = "nothing was to be appended".to_owned();
+                    let text = "nothing may be appended".to_owned();
                     self.break_at(place, "PA-10", &[], text);
                 }
             }
@@ -651,13 +650,10 @@ impl Case<'_> {
         match self.pick(said) {
             Some((_, said)) if said == (wanted_by, wanted) => {}
             Some((place, _)) => {
-                let text = "what was said was to be appended as it was said".to_owned();
+                let text = "what was said must be appended as it was said".to_owned();
                 self.break_at(place, "PA-11", &[], text);
             }
-            None => self.breaks(
-                "PA-11",
-                "what was said was to be appended to the transcript",
-            ),
+            None => self.breaks("PA-11", "what was said must be appended to the transcript"),
         }
         self.decides_nothing();
     }
@@ -668,7 +664,7 @@ impl Case<'_> {
             let Output::Perform { action, call } = output else {
                 return;
             };
-            let text = format!("action {action} was not to run: what was said decides nothing");
+            let text = format!("action {action} must not run: what was said decides nothing");
             self.break_at(place, "PA-1", &["PA-11"], text);
             self.is_guarantee();
             self.account.performs(action, call);
@@ -744,7 +740,7 @@ impl Case<'_> {
             None => Kind::Conformance,
         };
         let text = format!(
-            "the decision about action {action} was to have no effect: {}",
+            "the decision about action {action} must have no effect: {}",
             void.because
         );
         self.find(void.clause, void.also, kind, text);

@@ -404,11 +404,11 @@ fn what_is_beyond_the_limits_and_recorded_otherwise_was_to_be_refused_pa_1() {
     for (within_limits, expected) in [
         (
             true,
-            "the record of action 1 was to hold what was proposed: label",
+            "the record of action 1 must hold what was proposed: label",
         ),
         (
             false,
-            "the proposal was to be refused, as beyond the limits: label",
+            "the proposal must be refused, as beyond the limits: label",
         ),
     ] {
         let mut proposed = proposal();

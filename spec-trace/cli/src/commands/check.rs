@@ -66,7 +66,7 @@ pub struct Args {
     /// With --each-rule, list the rules that this guarantee depends on
     #[arg(long, value_name = "CLAUSE", requires = "each_rule")]
     guarantee: Option<String>,
-    /// Read each ambiguous passage, or this one, in each way: what breaks
+    /// Check each reading of each ambiguous clause, or of this one
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(conflicts_with_all = ["each_rule", "without", "readings", "spec", "literal", "full", "save"])]
     each_reading: Option<String>,

@@ -409,13 +409,13 @@ fn allowed_text(by: &str, other: &str, compared: &Compared) -> String {
             format!("Allowed by both, and no longer required under {other}"),
             match by {
                 "" => other.to_owned(),
-                _ => format!("{other}, were that alone left out"),
+                _ => format!("{other} with only that left out"),
             },
         ]
     } else {
         [
-            format!("Allowed by both, and {other} does otherwise of itself"),
-            format!("{other} of itself"),
+            format!("Allowed by both, and {other} chooses otherwise"),
+            format!("{other} by choice"),
         ]
     };
     let run = marked(&allowed.steps, '·');

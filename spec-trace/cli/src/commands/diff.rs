@@ -139,7 +139,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["http", "controls"])]
     pub spec: Option<PathBuf>,
 
-    /// Read an ambiguous passage in one way (may be repeated)
+    /// Choose a reading of an ambiguous clause (may be repeated)
     #[arg(long = "reading", value_name = "NAME=VALUE", conflicts_with_all = ["http", "controls"])]
     pub readings: Vec<String>,
 
@@ -167,7 +167,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["runs", "seconds", "seed", "run", "shard", "controls", "baseline", "write_baseline", "spec", "readings", "save", "http"])]
     pub preflight: bool,
 
-    /// Print an adapter to fill in, in this language
+    /// Print an adapter skeleton in this language
     #[arg(long, value_name = "LANGUAGE", value_enum, conflicts_with_all = ["command", "http", "preflight"])]
     pub init: Option<Language>,
 

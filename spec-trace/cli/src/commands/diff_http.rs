@@ -33,11 +33,11 @@ const PROMPTS: [&str; 5] = [
 /// How a running producer is reached.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Reached {
-    /// Speak to it so: specification, examples, suite or a file [default: try each]
+    /// Speak this convention: specification, examples, suite or FILE [default: each]
     #[arg(long, value_name = "NAME|FILE.toml", requires = "http")]
     pub convention: Option<String>,
 
-    /// Wait at most so long for a question, a timeout or the end of a session
+    /// Wait at most SECONDS for a question, a timeout or the end of a session
     #[arg(long, value_name = "SECONDS", requires = "http", default_value_t = 60)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub max_wait: u64,

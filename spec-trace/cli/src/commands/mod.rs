@@ -182,7 +182,7 @@ enum Command {
     /// List which guarantees depend on which rule
     #[command(hide = true)]
     Worth(In<PageFormat, worth::Args>),
-    /// Read each ambiguous passage in each way: what breaks
+    /// Check each reading of each ambiguous clause
     #[command(hide = true)]
     Readings(In<Format, readings::Args>),
     /// Compare two variants of a text

@@ -26,7 +26,7 @@ use crate::verdicts::{cited_name, property_text};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign check pending-action --each-reading    every ambiguous passage
+  countersign check pending-action --each-reading    every ambiguous clause
   countersign check aaep --each-reading=late-reply   one, with the shortest runs
   countersign readings mcp-aql --format json > readings.json
 

@@ -174,7 +174,7 @@ pub struct Args {
     /// Take readings and numbers from this file; `spec` prints one
     #[arg(long, value_name = "FILE", conflicts_with = "settings")]
     pub spec: Option<PathBuf>,
-    /// Read an ambiguous passage in another way (may be repeated)
+    /// Choose a reading of an ambiguous clause (may be repeated)
     #[arg(
         long = "reading",
         value_name = "NAME=VALUE",

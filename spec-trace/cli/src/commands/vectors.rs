@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
 
-    /// Read an ambiguous passage in another way (may be repeated)
+    /// Choose a reading of an ambiguous clause (may be repeated)
     #[arg(long, value_name = "NAME=CHOICE")]
     pub reading: Vec<String>,
 

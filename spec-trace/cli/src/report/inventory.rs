@@ -89,7 +89,7 @@ fn found(report: &Report) -> Markup {
                     li {
                         strong { a href={ "findings.html#" (protocol) } { (protocol) ": " (harm + other) " findings" } }
                         span { span.badge.violation { (harm) } " an action runs unapproved or twice, or a decision is lost" }
-                        span { span.badge.warning { (other) } " two parties that keep the text do not work together" }
+                        span { span.badge.warning { (other) } " two implementations that conform to the text do not interoperate" }
                         @for costs in report.full.iter().flat_map(|it| &it.readings).filter(|it| it.protocol == protocol) {
                             span { a href={ "readings.html#" (protocol) } { (costs.places.len()) " places" } " can be taken in more than one way" }
                             span { a href=(worth_file(protocol)) { "What each rule is worth" } }
@@ -178,7 +178,7 @@ pub(super) fn state(beside: &Beside) -> Markup {
             "warning",
             "not compared: a fact beside the documents, which none of them states",
         ),
-        State::Absent => ("warning", "not compared: its document is in no file"),
+        State::Absent => ("warning", "not compared: no file holds its document"),
     };
     let why = against::why(beside);
     html! {

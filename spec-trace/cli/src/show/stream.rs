@@ -91,9 +91,7 @@ pub(super) fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<
         drawing.take(entry);
     }
     if drawing.steps.is_empty() && entries.iter().all(|entry| entry.is_head) && session.is_none() {
-        return Err("it holds the head of a recording, and no message"
-            .to_owned()
-            .into());
+        return Err("the recording has a head and no message".to_owned().into());
     }
     if drawing.steps.is_empty() {
         let session = session.unwrap_or("any");

@@ -125,20 +125,15 @@ fn a_check_begins_and_ends_with_its_verdict() {
             "PASS  37 properties hold, 54 situations reached (mcp-aql, small bounds, ",
         ),
         (
-            &["pending-action", "--bounds", "small,actions=1"],
-            3,
-            "INCONCLUSIVE  12 properties not broken, 48 of 54 situations reached (pending-action, ",
-        ),
-        (
             &[
-                "pending-action",
+                "aaep",
                 "--bounds",
-                "small,actions=1",
+                "small,confirmations=1",
                 "--without",
-                "PA-8",
+                "AAEP-6.3.4-4",
             ],
             1,
-            "FAIL  6 of 12 properties broken (pending-action without PA-8, ",
+            "FAIL  3 of 46 properties broken (aaep without AAEP-6.3.4-4, ",
         ),
     ] {
         let printed = |all: &[&str]| {
@@ -168,6 +163,7 @@ fn a_check_begins_and_ends_with_its_verdict() {
 
 /// The new spellings are doors to what the old names do.
 #[test]
+#[ignore = "night: makes each search twice"]
 fn what_check_asks_of_each_rule_reading_and_variant_is_what_the_old_names_print() {
     let one = ["pending-action", "--bounds", "small,actions=1"];
     for (new, old) in [

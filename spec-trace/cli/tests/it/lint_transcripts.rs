@@ -297,7 +297,7 @@ fn a_call_that_cannot_be_read_leaves_the_verdict_open() {
     std::fs::write(&file, text).expect("a file");
     let (status, text) = command(&[file.to_str().expect("a plain path")]);
     assert!(
-        status == Some(3) && text.contains("the call that is answered on line"),
+        status == Some(3) && text.contains("answers a call without"),
         "{text}"
     );
 }

@@ -351,7 +351,7 @@ fn failing() -> Verified {
     let divergence = Divergence {
         steps: steps.clone(),
         disagreement: Disagreement {
-            required: Some("a1 was not to run: the reply is late".to_owned()),
+            required: Some("a1 must not run: the reply is late".to_owned()),
             ..Disagreement::in_outputs(
                 "AAEP-6.3.4-4",
                 "nothing".to_owned(),
@@ -377,7 +377,7 @@ fn what_verify_finds_is_told_to_build_servers() {
     assert_eq!(verdicts::status(&found), Status::Violated);
     let json = verdicts::verified_json(&found);
     let required = &json["protocols"][1]["divergences"][0]["required"];
-    assert_eq!(required, "a1 was not to run: the reply is late");
+    assert_eq!(required, "a1 must not run: the reply is late");
     let xml = verdicts::junit::render(&found);
     assert_eq!(faults_of_junit(&xml), [""; 0]);
     // Two properties, the search and four walks in each suite.
@@ -390,7 +390,7 @@ fn what_verify_finds_is_told_to_build_servers() {
         "<failure type=\"counterexample\" message=\"a run of 2 steps breaks it\">",
         "s1 accepts r1 &lt;late&gt;",
         "<failure type=\"divergence\" message=\"against AAEP-6.3.4-4\">",
-        "required      a1 was not to run: the reply is late\n   expected      nothing\n   seen          the tool runs",
+        "required      a1 must not run: the reply is late\n   expected      nothing\n   seen          the tool runs",
         "<error message=\"nothing within these bounds shows it\"/>",
         "<error message=\"the walk compared 0 edges of 3 states, and not all that there are\"/>",
     ] {

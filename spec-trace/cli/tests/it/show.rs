@@ -470,7 +470,7 @@ fn a_divergence_names_its_clause_and_both_sides() {
         "changes": ["c1: pending → accepted", "out: perform(c1)"], "n": 1, "bad": true, "text": "" }]);
     let divergence = json!({ "protocols": [{ "protocol": "aaep", "divergences": [
         { "clause": "AAEP-6.3.5-1", "steps": steps, "expected": "nothing", "actual": "perform(c1)",
-          "required": "a1 was not to run" }] }] });
+          "required": "a1 must not run" }] }] });
     let name = file(&folder, "verify.json", divergence.to_string());
     countersign(&["show", &name])
         .assert()

@@ -125,7 +125,7 @@ impl Running {
     fn start(command: &[OsString], stop: Arc<AtomicBool>) -> io::Result<Self> {
         let (program, arguments) = command
             .split_first()
-            .ok_or_else(|| io::Error::other("there is no command"))?;
+            .ok_or_else(|| io::Error::other("no command given"))?;
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())

@@ -145,7 +145,7 @@ fn another_order_of_checks_is_named_where_the_client_is_told() {
         ]
     };
     let wanted =
-        "token 0 was to get TOKEN_INVALID or TOKEN_EXPIRED: its expiry and the tolerance are over";
+        "token 0 must get TOKEN_INVALID or TOKEN_EXPIRED: its expiry and the tolerance are over";
     let told = named(&bridge, &run(Oracle::Codes));
     assert_eq!(told, ("AQL-4.1-2", wanted.to_owned(), Where::Output));
     let (_, required, place) = named(&bridge, &run(Oracle::Uniform));
@@ -169,7 +169,7 @@ fn a_late_expiry_is_named_by_what_it_brings_about() {
     ];
     let (clause, required, _) = named(&bridge, &[&ASKED[..], &wait].concat());
     assert_eq!(clause, "PA-10");
-    assert_eq!(required, "it was to be told that action 0 has expired");
+    assert_eq!(required, "it must be told that action 0 has expired");
     let allow = PendingAction::Send {
         slot: Slot::First,
         decision: pending_action_words::Decision::Allow,
@@ -236,7 +236,7 @@ fn a_forgotten_rejection_is_named_once_it_matters() {
         ];
         host.producer = rewritten(&host.producer, &pending);
     });
-    let wanted = "a0 was not to run for c0: the reply names a token that is used up; seen after: attacker replays";
+    let wanted = "a0 must not run for c0: the reply names a token that is used up; seen after: attacker replays";
     assert_found(found, "AAEP-6.3.4-3", wanted);
 }
 
@@ -251,7 +251,8 @@ fn a_forgotten_use_is_named_once_it_matters() {
         let live = r#""phase":{"live":{"uses_left":1}}"#;
         host.gatekeeper = Arc::new(rewritten(&*host.gatekeeper, &[(consumed, live)]));
     });
-    let wanted = "operation 0 was not to run on token 0: it has had its uses; seen after: client sends again";
+    let wanted =
+        "operation 0 must not run on token 0: it has had its uses; seen after: client sends again";
     assert_found(found, "AQL-4.1-3", wanted);
 }
 
@@ -272,7 +273,7 @@ fn a_forgotten_denial_is_named_once_it_matters() {
         host.ledger = Arc::new(rewritten(&*host.ledger, &[(rejected, pending)]));
     });
     let wanted =
-        "the decision about action 0 was to have no effect: it was denied; seen after: owner sends";
+        "the decision about action 0 must have no effect: it was denied; seen after: owner sends";
     assert_found(found, "PA-5", wanted);
 }
 

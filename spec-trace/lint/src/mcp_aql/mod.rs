@@ -146,7 +146,7 @@ impl crate::transcript::Monitor for Monitor {
         let mut not_judged = untouched(found, &rules::ALL, reasons);
         if let Some((line, count)) = self.unread {
             let reason = format!(
-                "the call that is answered on line {line} is not judged ({count} such): it has no `operation`, `params` or `danger_level` that can be read"
+                "line {line} answers a call without a readable `operation`, `params` or `danger_level` ({count} such)"
             );
             not_judged.push(NotJudged::open(first_clause(Protocol::McpAql), reason));
         }

@@ -169,7 +169,7 @@ impl crate::transcript::Monitor for Monitor {
         });
         let undecided = self.undecided.map(|(line, count)| {
             let reason = format!(
-                "the decision that is answered on line {line} is not judged ({count} such): it has no `action_id`, `decision` (allow or deny) or `by` that can be read"
+                "line {line} answers a decision without a readable `action_id`, `decision` (allow or deny) or `by` ({count} such)"
             );
             NotJudged::open(first_clause(Protocol::PendingAction), reason)
         });

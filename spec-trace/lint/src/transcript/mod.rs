@@ -326,9 +326,8 @@ pub(crate) fn unknown_op(
 ) -> Option<NotJudged> {
     let (line, op, count) = first?;
     let name = protocol.name();
-    let reason = format!(
-        "the request that is answered on line {line} is not judged ({count} such): its `op` {op:?} is none of {name}"
-    );
+    let reason =
+        format!("line {line} answers a request whose `op` {op:?} is none of {name} ({count} such)");
     Some(NotJudged::open(first_clause(protocol), reason))
 }
 

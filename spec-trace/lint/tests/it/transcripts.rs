@@ -561,21 +561,21 @@ fn a_token_of_a_call_that_cannot_be_read_was_issued() {
     let text = read("mcp-aql", "valid", "AQL-6.1-1_token-is-taken-twice");
     let level = ",\"danger_level\":\"destructive\"";
     for (part, by, said) in [
-        (level, "", "the call that is answered on line"),
+        (level, "", "answers a call without"),
         (
             level,
             ",\"danger_level\":\"grave\"",
-            "the call that is answered on line",
+            "answers a call without",
         ),
         (
             "\"operation\":\"delete_repo\",",
             "",
-            "the call that is answered on line",
+            "answers a call without",
         ),
         (
             "\"op\":\"call\"",
             "\"op\":\"ask\"",
-            "its `op` \"ask\" is none of mcp-aql",
+            "whose `op` \"ask\" is none of mcp-aql",
         ),
     ] {
         for at in [4, 6] {
@@ -651,7 +651,8 @@ fn a_decision_that_cannot_be_read_leaves_open_what_follows() {
         ] {
             assert_eq!(lines[6].matches(part).count(), 1);
             let open = open(&text.replace(lines[6], &lines[6].replace(part, by)));
-            let is_told = |it: &String| it.contains("answered on line 8 is not judged (1 such)");
+            let is_told =
+                |it: &String| it.contains("line 8 answers a ") && it.ends_with("(1 such)");
             assert!(open.len() == 1 && open.iter().all(is_told), "{open:?}");
         }
     }

@@ -40,7 +40,7 @@ impl Spawned {
             )));
         }
         let [program, arguments @ ..] = command else {
-            return Err(Trouble("there is no command to start".to_owned()));
+            return Err(Trouble("no command given".to_owned()));
         };
         let shown = program.to_string_lossy();
         let mut started = Self::of(program, arguments)

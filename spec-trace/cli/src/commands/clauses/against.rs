@@ -52,8 +52,8 @@ pub(crate) fn compared(clauses: &[&'static Clause], copy: &Path) -> miette::Resu
     let absent = compared.count(State::Absent);
     if absent > 0 && absent + compared.count(State::Facts) == compared.clauses.len() {
         return Err(miette::miette!(
-            help = "it has to hold the text itself, as Markdown, plain text or JSON",
-            "{}: none of its {} files holds one of the documents",
+            help = "pass the documents themselves, as Markdown, plain text or JSON",
+            "no document of the clauses in {} ({} files)",
             copy.display(),
             copies.len()
         ));
@@ -156,11 +156,7 @@ pub(crate) fn totals(compared: &Compared) -> String {
         let _ = write!(text, ", {} that no document states", count(State::Facts));
     }
     if count(State::Absent) > 0 {
-        let _ = write!(
-            text,
-            ", {} whose document is in no file",
-            count(State::Absent)
-        );
+        let _ = write!(text, ", {} without their document", count(State::Absent));
     }
     let _ = write!(
         text,
@@ -213,7 +209,7 @@ fn beside(it: &Beside) -> String {
         State::Changed => format!("CHANGED ({}), read it again: ", why(it)),
         State::Moved => "its words have MOVED: ".to_owned(),
         State::Lost => "its section is GONE: ".to_owned(),
-        State::Absent => "not compared, its document is in no file: ".to_owned(),
+        State::Absent => "not compared, no file holds its document: ".to_owned(),
         State::Facts => format!("not compared, {FACTS}: "),
     };
     let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);

@@ -401,7 +401,7 @@ fn envelope(
         | Payload::ProgressUpdated { .. } => Urgency::Normal,
     };
     if payload.urgency() != wanted {
-        let text = "critical urgency for a question, a handoff and a failed session alone";
+        let text = "urgency critical for questions, handoffs and failed sessions only";
         return Err(unexplained("AAEP-EV-6", text));
     }
     Ok(Event {

@@ -237,7 +237,7 @@ impl Driver {
                 given.as_ref().is_some_and(|given| !known.contains(given))
             };
             if other(&run.tool, tools) || other(&run.reply_token, tokens) {
-                let text = "what is to run was to name the tool and the token of its own question";
+                let text = "what is to run must name the tool and the token of its own question";
                 return Err(Unreadable::new("AAEP-6.1-1", text));
             }
         }

@@ -213,7 +213,7 @@ impl Driver {
         if is_again || before.is_none_or(|before| told.0.is_some() && before == *told) {
             return Ok(());
         }
-        let text = format!("the {what} was to have an id of its own");
+        let text = format!("the {what} must have an id of its own");
         Err(Unreadable::new("PA-10", text))
     }
 
