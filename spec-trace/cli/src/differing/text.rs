@@ -179,6 +179,20 @@ pub fn divergence(found: &Found) -> String {
 fn told(found: &Found, text: &mut String) {
     put(text, "", &found.heading());
     let count = found.steps.len();
+    put(text, "  expected  ", &found.expected);
+    // What came out stands beside the step already.
+    let actual = match found.steps.last() {
+        Some(step) if step.answers.join("\n") == found.actual => {
+            format!("the output of step {count}")
+        }
+        Some(_) | None => found.actual.clone(),
+    };
+    put(text, "  actual    ", &actual);
+    let file = found.file.display().to_string();
+    if !found.repeat.contains(&file) {
+        put(text, "  saved     ", &file);
+    }
+    line(text, &format!("  repeat    {}", printable(&found.repeat)));
     for (n, step) in (1..).zip(&found.steps) {
         let mark = if n == count { '✗' } else { ' ' };
         put(
@@ -190,15 +204,6 @@ fn told(found: &Found, text: &mut String) {
             put(text, "             → ", answer);
         }
     }
-    put(text, "  expected  ", &found.expected);
-    // What came out stands beside the step already.
-    let actual = match found.steps.last() {
-        Some(step) if step.answers.join("\n") == found.actual => {
-            format!("the output of step {count}")
-        }
-        Some(_) | None => found.actual.clone(),
-    };
-    put(text, "  actual    ", &actual);
     if !found.also.is_empty() {
         let also = cited_all(&found.also);
         put(text, "  also breaks: ", &also);
@@ -222,11 +227,6 @@ fn told(found: &Found, text: &mut String) {
     if let Some(reason) = &found.known {
         put(text, "  known     ", reason);
     }
-    let file = found.file.display().to_string();
-    if !found.repeat.contains(&file) {
-        put(text, "  saved     ", &file);
-    }
-    line(text, &format!("  repeat    {}", printable(&found.repeat)));
 }
 
 /// A line as it is.
