@@ -477,7 +477,7 @@ fn a_divergence_names_its_clause_and_both_sides() {
         .success()
         .stdout(contains("divergence, AAEP-6.3.5-1"))
         .stdout(contains(
-            "expected nothing; seen perform(c1); required: a1 was not",
+            "expected nothing; seen perform(c1); required: a1 must not run",
         ))
         .stdout(contains("c1: pending → accepted"));
 }
