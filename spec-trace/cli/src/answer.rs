@@ -53,7 +53,7 @@ pub enum FindingsFormat {
     Text,
     /// For programs: one JSON document.
     Json,
-    /// For build servers: JUnit XML, one case for each guarantee or clause.
+    /// For build servers: a test report in XML, one case for each guarantee or clause.
     Junit,
     /// For code hosts: SARIF 2.1.0.
     Sarif,
@@ -67,7 +67,7 @@ pub enum ReportFormat {
     Text,
     /// For programs: one JSON document.
     Json,
-    /// For build servers: JUnit XML, one case for each clause.
+    /// For build servers: a test report in XML, one case for each clause.
     Junit,
     /// For code hosts: SARIF 2.1.0.
     Sarif,
