@@ -80,6 +80,13 @@ class AnyDecider(Ledger, fault="any-decider", clause="PA-2"):
         return not BLANK.match(by)
 
 
+class StrangerDecides(Ledger, fault="stranger-decides", clause="PA-2"):
+    """Whoever is not the agent may decide, named or not."""
+
+    def is_entitled(self, action, by):
+        return super().is_entitled(action, by) or (not BLANK.match(by) and by != action["agent_id"])
+
+
 class AgentDecides(Ledger, fault="agent-decides", clause="PA-2"):
     """The agent may decide what it has proposed where others are named."""
 

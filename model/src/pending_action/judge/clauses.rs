@@ -146,29 +146,24 @@ impl Case<'_> {
     /// agent that proposed.
     fn may_decide(&self, decide: &Decide) -> Option<Void> {
         let action = self.action(decide.action)?;
-        let Some(by) = decide.by else {
-            return Some(void("PA-2", Kind::Guarantee, "nobody decided"));
-        };
-        // PA-1: a call has not stopped for a decision that its own agent takes.
-        let own = |kind| Void {
+        // PA-1: a call has not stopped for a decision that somebody else takes, its own agent least of all.
+        let void = |kind, because| Void {
             also: &["PA-1"],
-            ..void("PA-2", kind, "an agent does not decide on its own call")
+            ..void("PA-2", kind, because)
         };
+        let Some(by) = decide.by else {
+            return Some(void(Kind::Guarantee, "nobody decided"));
+        };
+        let own = "an agent does not decide on its own call";
         let is_own = by == action.terms.agent;
         match (&action.deciders, self.reading.deciders_absent) {
             (Some(deciders), _) if deciders.contains(&by) => None,
-            (Some(_), _) if is_own => Some(own(Kind::Guarantee)),
-            (Some(_), _) => Some(void(
-                "PA-2",
-                Kind::Guarantee,
-                "who decided is no decider of it",
-            )),
-            (None, DecidersAbsent::Nobody) => Some(void(
-                "PA-2",
-                Kind::Conformance,
-                "it names nobody who may decide",
-            )),
-            (None, DecidersAbsent::Anyone) if is_own => Some(own(Kind::Conformance)),
+            (Some(_), _) if is_own => Some(void(Kind::Guarantee, own)),
+            (Some(_), _) => Some(void(Kind::Guarantee, "who decided is no decider of it")),
+            (None, DecidersAbsent::Nobody) => {
+                Some(void(Kind::Conformance, "it names nobody who may decide"))
+            }
+            (None, DecidersAbsent::Anyone) if is_own => Some(void(Kind::Conformance, own)),
             (None, DecidersAbsent::Anyone) => None,
         }
     }

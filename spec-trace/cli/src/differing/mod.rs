@@ -431,7 +431,7 @@ impl Found {
             DRIVER if self.gist.is_empty() => "driver protocol".to_owned(),
             DRIVER => self.gist.clone(),
             clause => {
-                let (clause, level) = (cited(clause), self.level());
+                let (clause, level) = (cited(clause), self.weight());
                 let verdict = if self.is_required() {
                     "violated"
                 } else {
@@ -439,6 +439,15 @@ impl Found {
                 };
                 format!("{clause} {verdict} ({level}): {}", self.gist)
             }
+        }
+    }
+
+    /// The level of its clause, and the clause that binds in its place where it does not.
+    fn weight(&self) -> String {
+        let level = self.level();
+        match self.also.iter().find(|it| binds(it)) {
+            Some(also) if !binds(self.clause) => format!("{level}, and {}", cited(also)),
+            Some(_) | None => level.to_owned(),
         }
     }
 

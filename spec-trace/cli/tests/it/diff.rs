@@ -407,10 +407,10 @@ fn a_should_counts_where_that_is_asked_for() {
     }
 }
 
-/// PA-2, PA-1: a call that its own agent allows has stopped for nobody.
+/// PA-2, PA-1: a call that its own agent allows, or somebody who may not, has not stopped for a decision.
 #[test]
-fn an_agent_that_approves_its_own_call_fails() {
-    for fault in ["agent-decides", "any-decider"] {
+fn a_call_that_nobody_allowed_who_may_fails() {
+    for fault in ["agent-decides", "stranger-decides", "any-decider"] {
         let Some(found) = faulty(fault, &[]) else {
             return;
         };

@@ -665,7 +665,7 @@ fn replay_asks_for_the_runs_that_check_has_saved() {
         "{told}"
     );
     let verdict =
-        "pending-action: holds: 0 of 2 done, 0 with something wrong, by the text as it stands\n";
+        "pending-action: holds: 0 of 3 done, 0 with something wrong, by the text as it stands\n";
     assert!(told.ends_with(verdict), "{told}");
     let (told, _) = replay(&["--format", "json"], &saved, &[]);
     let told: Value = serde_json::from_str(&told).expect("JSON");
