@@ -101,6 +101,7 @@ fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
 
 /// Seed and number of runs change nothing in what is found.
 #[test]
+#[ignore = "night: drives the adapter for minutes"]
 fn a_fault_has_the_same_divergences_in_whatever_runs() {
     kept::are_stable::<Driver>(start, &["late-reply", "third-runs-twice"], 20, &[1, 5_000]);
 }

@@ -51,6 +51,7 @@ fn start(arguments: &[&str]) -> Option<Vec<String>> {
 }
 
 #[test]
+#[ignore = "night: drives the adapter for minutes"]
 fn each_fault_is_caught_by_its_clause() {
     kept::are_caught::<Driver>(start, &CAUGHT);
 }
