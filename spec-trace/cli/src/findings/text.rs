@@ -17,6 +17,7 @@ use countersign_lint::rules::Weight;
 
 use crate::show::words::width;
 use crate::terminal::Terminal;
+use crate::verdicts::place;
 
 /// Lines that are shown of each stream behind its verdict, where not all are asked for.
 const MOST_LINES: usize = 40;
@@ -72,11 +73,7 @@ fn groups(report: &LintReport, all: bool, terminal: Terminal) -> String {
     for (findings, kind) in ranked {
         let mut by_clause: BTreeMap<_, Vec<&Finding>> = BTreeMap::new();
         for finding in findings {
-            let rank = (
-                !finding.level.starts_with("MUST"),
-                parts_of(finding.clause),
-                finding.clause,
-            );
+            let rank = place(&[finding.clause]);
             by_clause.entry(rank).or_default().push(finding);
         }
         for group in by_clause.values() {
@@ -91,14 +88,6 @@ fn groups(report: &LintReport, all: bool, terminal: Terminal) -> String {
         }
     }
     text
-}
-
-/// The numbers and words of an id, so that 6.10 comes behind 6.9.
-fn parts_of(clause: &str) -> Vec<(u64, &str)> {
-    let parts = clause.split(['-', '.']);
-    parts
-        .map(|it| it.parse().map_or((u64::MAX, it), |number| (number, "")))
-        .collect()
 }
 
 /// Where the others of a clause are, behind the first.
