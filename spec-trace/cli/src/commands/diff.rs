@@ -264,10 +264,7 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
         );
         Box::new(move |found| {
             let is_saved = saved.borrow_mut().save(found);
-            let clauses = [found.finding().clause]
-                .into_iter()
-                .chain(found.also.iter().copied());
-            let weighs = strict || { clauses }.any(binds);
+            let weighs = strict || found.clauses().any(binds);
             let is_known = baseline
                 .as_ref()
                 .is_some_and(|it| it.knows(&found.identity()));
@@ -316,7 +313,8 @@ pub(super) fn against(
         report = report.against(baseline);
     }
     if let Some(file) = &args.write_baseline {
-        let written = report.baseline(args.reason.as_deref());
+        let written = report.baseline();
+        let written = written.because(baseline, args.reason.as_deref());
         written.write(file).into_diagnostic()?;
         report = report.against(&written);
     }

@@ -678,6 +678,12 @@ impl<D: Driven> Divergence<D> {
         &told[..self.wrong.calls.min(told.len())]
     }
 
+    /// The clauses that it goes against.
+    pub fn clauses(&self) -> impl Iterator<Item = &'static str> {
+        let also = self.also.iter().copied();
+        [self.finding().clause].into_iter().chain(also)
+    }
+
     /// What tells this divergence from others, the same in each search that finds it: its clause, and how the implementation was lost if
     /// it was. 12 hexadecimal digits.
     pub fn identity(&self) -> String {

@@ -68,12 +68,7 @@ fn root<'a, D: Suited>(search: &'a Search<D, Process>, clause: &str) -> Option<&
 /// The divergences, and whether each counts.
 fn identities<D: Suited>(search: &Search<D, Process>) -> BTreeSet<(String, bool)> {
     let found = search.divergences.iter();
-    let found = found.map(|it| {
-        let clauses = [it.finding().clause]
-            .into_iter()
-            .chain(it.also.iter().copied());
-        (it.identity(), { clauses }.any(binds))
-    });
+    let found = found.map(|it| (it.identity(), it.clauses().any(binds)));
     found.collect()
 }
 
