@@ -60,11 +60,13 @@ fn texts() -> Markup {
     html! {
         details {
             summary { "Unofficial, made from " (countersign_clauses::texts().len()) " texts" }
-            table {
-                thead { tr { th { "Name" } th { "Title" } th { "Version, date" } th { "SHA-256, first 12 digits" } } }
-                tbody {
-                    @for it in countersign_clauses::texts() {
-                        tr { td { (it.protocol) } td { (it.title) } td { (it.stated()) } td { code { (it.sha256) } } }
+            div.wide {
+                table {
+                    thead { tr { th { "Name" } th { "Title" } th { "Version, date" } th { "SHA-256, first 12 digits" } } }
+                    tbody {
+                        @for it in countersign_clauses::texts() {
+                            tr { td { (it.protocol) } td { (it.title) } td { (it.stated()) } td { code { (it.sha256) } } }
+                        }
                     }
                 }
             }
