@@ -94,6 +94,27 @@ class AgentDecides(Ledger, fault="agent-decides", clause="PA-2"):
         return super().is_entitled(action, by) or (action["deciders"] is not None and by == action["agent_id"])
 
 
+class StrangerInsists(Ledger, fault="stranger-insists", clause="PA-2"):
+    """Whoever may not decide does, the second time."""
+
+    def is_entitled(self, action, by):
+        return super().is_entitled(action, by) or by in action.setdefault("tried", []) or action["tried"].append(by)
+
+
+class SecondStrangerDecides(Ledger, fault="second-stranger-decides", clause="PA-2"):
+    """Behind one who may not decide, another who may not does."""
+
+    def is_entitled(self, action, by):
+        return super().is_entitled(action, by) or action.setdefault("stranger", by) != by
+
+
+class StrangerSpends(Ledger, fault="stranger-spends", clause="PA-2"):
+    """Behind one who may not decide, nobody else may."""
+
+    def is_entitled(self, action, by):
+        return action.setdefault("first", by) == by and super().is_entitled(action, by)
+
+
 class LateDecision(Ledger, fault="late-decision", clause="PA-7"):
     """What has expired can still be allowed, for five seconds."""
 

@@ -1,6 +1,7 @@
 //! What every command answers with: a text for stdout and an exit status.
 
 use clap::ValueEnum;
+use countersign_lint::report::Verdict;
 
 /// How a command prints its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -133,9 +134,9 @@ impl Status {
     /// How a command ended: the first word of its verdict, and `result` in JSON.
     pub const fn result(self) -> &'static str {
         match self {
-            Self::Holds => "PASS",
-            Self::Violated => "FAIL",
-            Self::Unusable | Self::Inconclusive => "INCONCLUSIVE",
+            Self::Holds => Verdict::Conforming.result(),
+            Self::Violated => Verdict::Violating.result(),
+            Self::Unusable | Self::Inconclusive => Verdict::Inconclusive.result(),
         }
     }
 

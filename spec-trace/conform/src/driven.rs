@@ -11,7 +11,7 @@ mod meaning;
 mod others;
 mod search;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
@@ -97,6 +97,9 @@ pub trait Driven: Clone + Sized {
         call: &CallOf<Self>,
         outputs: &[Output<Self::Protocol>],
     ) -> Result<Vec<Option<OutputOf<Self>>>, Unreadable>;
+
+    /// What the judge calls things, such as `action 0`, each with its name in this run.
+    fn names(&self) -> BTreeMap<String, String>;
 }
 
 /// A request, and the call that it is to the judge.
@@ -257,6 +260,8 @@ pub struct Played<D: Driven> {
     ignored: BTreeSet<usize>,
     /// All that is wrong, in order. After the first, the judge's account follows the implementation.
     pub wrong: Vec<Wrong>,
+    /// What the judge calls things, each with its name in the run; nothing where nothing is wrong.
+    names: BTreeMap<String, String>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
 }
@@ -327,6 +332,7 @@ fn driven_with<D: Driven, I: Implementation<D::Protocol>>(
         refused: BTreeSet::new(),
         ignored: BTreeSet::new(),
         wrong: Vec::new(),
+        names: BTreeMap::new(),
         unsupported: BTreeSet::new(),
     };
     if let Err(lost) = partner.reset(D::START) {
@@ -373,7 +379,11 @@ fn driven_with<D: Driven, I: Implementation<D::Protocol>>(
                 return played;
             }
         };
-        for finding in judge.see(now, &asked.call, &shown) {
+        let found = judge.see(now, &asked.call, &shown);
+        if !found.is_empty() {
+            played.names = driven.names();
+        }
+        for finding in found {
             played.is_wrong(at, finding, None);
         }
         played.shown.push((now, asked.call, shown));
@@ -452,6 +462,30 @@ impl<D: Driven> Played<D> {
     /// How many calls were made when another judge first finds something in the same; nothing where it never does.
     fn first_found_by(&self, judge: &D::Judge) -> Option<usize> {
         self.wrong_by(judge).map(|it| it.calls).next()
+    }
+
+    /// What the judge says, with the names of the run.
+    fn named(&self, text: &str) -> String {
+        let is_word = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
+        let (mut named, mut rest, mut before) = (String::new(), text, None);
+        while let Some(next) = rest.chars().next() {
+            let known = self.names.iter().find_map(|(name, of)| {
+                let behind = rest.strip_prefix(name.as_str())?;
+                (!is_word(before) && !is_word(behind.chars().next())).then_some((of, behind))
+            });
+            match known {
+                Some((of, behind)) => {
+                    named += of;
+                    rest = behind;
+                }
+                None => {
+                    named.push(next);
+                    rest = &rest[next.len_utf8()..];
+                }
+            }
+            before = Some(next);
+        }
+        named
     }
 
     /// What was answered, be it readable or not.

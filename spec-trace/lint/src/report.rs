@@ -129,6 +129,8 @@ pub struct Damage {
 pub struct LintReport {
     /// The name of the input.
     pub file: String,
+    /// The protocol by whose texts it is judged.
+    pub protocol: &'static str,
     /// Lines that are not blank.
     pub records: u64,
     /// Different session ids.
@@ -239,6 +241,7 @@ impl LintReport {
     pub fn to_json(&self) -> Value {
         let mut document = serde_json::to_value(self).expect("a report is plain data");
         document["result"] = json!(self.verdict.result());
+        document["texts"] = json!(countersign_clauses::texts_of(self.protocol));
         document
     }
 }

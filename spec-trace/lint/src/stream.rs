@@ -667,6 +667,7 @@ impl Linter {
         };
         LintReport {
             file: file.to_owned(),
+            protocol: "aaep",
             records: self.records,
             sessions: self.sessions.len(),
             verdict,

@@ -111,16 +111,15 @@ pub async fn told_and_asked_to_end(tell: impl FnOnce() -> io::Result<()>) -> io:
     Ok(())
 }
 
-/// Waits for such a signal, on the thread that calls it.
+/// The same, on the thread that calls it.
 ///
 /// # Errors
 ///
-/// Where nothing can be waited for.
-pub fn wait_for_end() -> io::Result<()> {
+/// Those of `tell`, and where nothing can be waited for.
+pub fn wait_for_end(tell: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build()?;
-    runtime.block_on(asked_to_end());
-    Ok(())
+    runtime.block_on(told_and_asked_to_end(tell))
 }
 
 /// What all connections share.

@@ -2,16 +2,17 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Driven, Run, Search, Settled, Taken};
+use countersign_conform::driven::{Driven, Ended, Run, Search, Settled, Taken};
 use countersign_conform::implementation::{Greeted, Implementation, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
@@ -229,10 +230,28 @@ fn preflight_format(format: ReportFormat) -> miette::Result<Format> {
 
 fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     let start = Instant::now();
+    let stop = stop_on_signal();
     let baseline = known(args, D::Protocol::NAME)?;
     let saved = Saved::within(&args.save)?;
-    let stop = stop_on_signal();
-    let partner = greeted::<D>(&args.command, args.timeout, &stop)?;
+    let part = Part {
+        shard: args.shard.unwrap_or((1, 1)),
+        is_whole: args.run.is_empty(),
+        strict: args.strict,
+        ..Part::whole(args.seed)
+    };
+    let partner = match greeted::<D>(&args.command, args.timeout, &stop) {
+        Err(_) if stop.load(Ordering::Relaxed) => {
+            let (time, ended) = (Some(start.elapsed()), Some(Ended::Stopped));
+            let part = Part {
+                time,
+                ended,
+                ..part
+            };
+            let report = Report::of_nothing(D::Protocol::NAME, words(&args.command), part);
+            return Ok(report.answer(format, args.all));
+        }
+        partner => partner?,
+    };
     is_judged::<D, _>(&partner)?;
     let controls = if args.controls {
         let controls = Control::ALL.map(Wrong::OnPurpose).into_iter();
@@ -284,11 +303,8 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     let is_complete = args.run.is_empty() && args.shard.is_none() && search.ended.is_none();
     let files = saved.borrow_mut().files(is_complete, D::Protocol::NAME)?;
     let part = Part {
-        shard: args.shard.unwrap_or((1, 1)),
-        is_whole: args.run.is_empty(),
-        strict: args.strict,
         time: Some(start.elapsed()),
-        ..Part::whole(args.seed)
+        ..part
     };
     let report = Report::of(&search, part, &files, |file| again(args, file));
     let unseen: Vec<_> = unseen::<D>().filter(|_| args.controls).collect();
@@ -321,15 +337,19 @@ pub(super) fn against(
     Ok(report)
 }
 
-/// Is set as soon as a signal asks the process to end.
-fn stop_on_signal() -> Arc<AtomicBool> {
+/// Is set as soon as a signal asks the process to end: from now on none ends it by itself.
+pub(super) fn stop_on_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
+    let (waits, is_waited_for) = mpsc::channel();
     thread::spawn(move || {
-        if http::wait_for_end().is_ok() {
+        let tell = || waits.send(()).map_err(io::Error::other);
+        if http::wait_for_end(tell).is_ok() {
             asked.store(true, Ordering::Relaxed);
         }
     });
+    // Where signals cannot be waited for, one ends the process as ever.
+    let _cannot = is_waited_for.recv();
     stop
 }
 

@@ -30,37 +30,49 @@ const fn page(protocol: Protocol) -> &'static str {
     }
 }
 
-/// The kinds and members of the outputs of an op, by that example of the page which has the most.
-fn puts_out(page: &str, op: &str) -> String {
+/// The examples of a page: the op that is asked, and what it puts out.
+fn examples(page: &str) -> Vec<(Value, Vec<Value>)> {
     let said = page
         .lines()
         .filter_map(|line| line.strip_prefix(['→', '←']));
     let said: Vec<Value> = said
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
-    let turns = said
-        .chunks_exact(2)
-        .filter(|turn| turn.iter().any(|it| it["op"] == op));
-    let outputs = turns.filter_map(|turn| turn.last()?["outputs"].as_array());
-    // Of those with the most, the first.
-    let outputs = outputs.rev().max_by_key(|outputs| outputs.len());
-    let shown: Vec<String> = outputs.into_iter().flatten().map(shape).collect();
-    shown.join(", ")
+    let turns = said.chunks_exact(2);
+    let turns = turns.filter_map(|turn| match turn {
+        [asked, answer] => Some((asked["op"].clone(), answer["outputs"].as_array()?.clone())),
+        _ => None,
+    });
+    turns.collect()
 }
 
-/// The kind of an output with the names of its members: `append tool_call(session_id message_id)`.
+/// The kinds and members of the outputs of an op, by the example that has the most, and by one that has others.
+fn puts_out(examples: &[(Value, Vec<Value>)], op: &str) -> String {
+    let turns = examples.iter().filter(|(asked, _)| asked == op);
+    let mut turns: Vec<Vec<String>> = turns
+        .map(|(_, outputs)| outputs.iter().map(shape).collect())
+        .collect();
+    turns.sort_by_key(|shapes| std::cmp::Reverse(shapes.len()));
+    let kind = |shape: &String| shape.split(' ').next().map(str::to_owned);
+    let mut kinds = BTreeSet::new();
+    turns.retain(|shapes| {
+        let before = kinds.len();
+        kinds.extend(shapes.iter().map(kind));
+        before < kinds.len()
+    });
+    let shown = turns.iter().take(2).map(|shapes| shapes.join(", "));
+    shown.collect::<Vec<_>>().join("; or ")
+}
+
+/// The kind of an output with the names of its members: `append(type=tool_call session_id message_id)`.
 fn shape(output: &Value) -> String {
     let kinds = output.as_object().into_iter().flatten();
     let kinds = kinds.map(|(kind, body)| {
-        let of = body["type"]
-            .as_str()
-            .map_or_else(String::new, |it| format!(" {it}"));
+        let of = body["type"].as_str().map(|it| format!("type={it}"));
         let members = body.as_object().into_iter().flat_map(Map::keys);
-        let members: Vec<&str> = members
-            .map(String::as_str)
-            .filter(|it| *it != "type")
-            .collect();
-        format!("{kind}{of}({})", members.join(" "))
+        let members = members.filter(|it| *it != "type").cloned();
+        let members: Vec<String> = of.into_iter().chain(members).collect();
+        format!("{kind}({})", members.join(" "))
     });
     kinds.collect::<Vec<_>>().join(" ")
 }
@@ -73,13 +85,11 @@ fn folded(text: &str, margin: &str) -> String {
     fill(text, options)
 }
 
-/// One op that every implementation has.
+/// One op of a protocol.
 struct Op {
     name: String,
-    /// What it does, in one sentence.
-    gist: String,
-    /// What it puts out.
-    outputs: String,
+    /// What it does, in one sentence, and what it puts out.
+    comment: String,
     required: Vec<String>,
     /// Fields that may be absent.
     optional: Vec<String>,
@@ -92,38 +102,35 @@ pub fn adapter(protocol: Protocol, language: Language) -> Answer {
     let about = smoke::about(protocol);
     let schema = countersign_driver::schema();
     let requests = &schema["$defs"][format!("{}.request", about.name)]["oneOf"];
-    let all: Vec<Op> = requests
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|request| Op::of(request, page(protocol)))
-        .collect();
-    let is_own = |op: &&Op| {
-        let is_capable = about.optional.iter().any(|(name, ..)| *name == op.name);
-        !is_capable && !["hello", "reset", "tick"].contains(&op.name.as_str())
+    let examples = examples(page(protocol));
+    let requests = requests.as_array().into_iter().flatten();
+    let all: Vec<Op> = requests.map(|it| Op::of(it, &examples)).collect();
+    let own = |op: &&Op| !["hello", "reset", "tick"].contains(&op.name.as_str());
+    let capable = |op: &&Op| about.optional.iter().any(|(name, ..)| *name == op.name);
+    let (capable, ops): (Vec<&Op>, Vec<&Op>) = all.iter().filter(own).partition(capable);
+    let (template, written, mark): (_, fn(&Op) -> String, _) = match language {
+        Language::Python => (include_str!("init/adapter.py"), Op::in_python, "    # "),
+        Language::Ts => (include_str!("init/adapter.ts"), Op::in_ts, "  // "),
     };
-    let ops: Vec<&Op> = all.iter().filter(is_own).collect();
-    let capable = about.optional.iter();
-    let capable: Map<_, _> = capable
+    let each = |ops: &[&Op], written: &dyn Fn(&Op) -> String| {
+        let written: Vec<String> = ops.iter().map(|op| written(op)).collect();
+        written.join("\n")
+    };
+    let commented = |op: &Op| folded(&op.comment, mark) + "\n" + &written(op);
+    let declared = |op: &Op| folded(&op.declared(), mark);
+    let any_json: BTreeSet<&String> = all.iter().flat_map(|op| &op.any_json).collect();
+    let capabilities = about.optional.iter();
+    let capabilities: Map<_, _> = capabilities
         .map(|(op, capability, _)| ((*op).to_owned(), json!(capability)))
         .collect();
-    let each = |written: fn(&Op) -> String, between: &str| {
-        let written: Vec<String> = ops.iter().map(|op| written(op)).collect();
-        written.join(between)
-    };
-    let (template, methods) = match language {
-        Language::Python => (include_str!("init/adapter.py"), each(Op::in_python, "\n\n")),
-        Language::Ts => (include_str!("init/adapter.ts"), each(Op::in_ts, "\n\n")),
-    };
-    let any_json: BTreeSet<&String> = all.iter().flat_map(|op| &op.any_json).collect();
     let spaced = |value: Value| value.to_string().replace("\":", "\": ").replace(',', ", ");
     let text = template
         .replace("PROTOCOL", about.name)
         .replace("SHOWS", &spaced(json!(about.needed)))
-        .replace("CAPABLE", &spaced(Value::Object(capable)))
+        .replace("CAPABLE", &spaced(Value::Object(capabilities)))
         .replace("TEXTS", &spaced(json!(any_json)))
-        .replace("FIELDS", &each(Op::fields_in_ts, "\n"))
-        .replace("METHODS", &methods);
+        .replace("METHODS", &each(&ops, &commented))
+        .replace("CAPABILITIES", &each(&capable, &declared));
     Answer {
         text,
         status: Status::Holds,
@@ -132,7 +139,7 @@ pub fn adapter(protocol: Protocol, language: Language) -> Answer {
 
 impl Op {
     /// The op that a request's schema describes.
-    fn of(request: &Value, page: &str) -> Self {
+    fn of(request: &Value, examples: &[(Value, Vec<Value>)]) -> Self {
         let properties = &request["properties"];
         let name = properties["op"]["const"].as_str().unwrap_or_default();
         let gist = request["description"].as_str().unwrap_or_default();
@@ -155,58 +162,47 @@ impl Op {
             kinds.all(|kind| schema.get(kind).is_none())
         };
         let any_json = members.filter(|(name, schema)| *name != "op" && is_any(schema));
+        let outputs = match &*puts_out(examples, name) {
+            "" => String::new(),
+            outputs => format!(" Such as {outputs}."),
+        };
         Self {
             any_json: any_json.map(|(name, _)| name.clone()).collect(),
-            outputs: puts_out(page, name),
+            comment: format!("{}.{outputs}", gist.trim_end_matches('.')),
             name: name.to_owned(),
-            gist: format!("{}.", gist.trim_end_matches('.')),
             required,
             optional,
         }
     }
 
+    /// The names of its fields, those that may be absent behind the others and with this behind them.
+    fn fields(&self, absent: &str) -> Vec<String> {
+        let optional = self.optional.iter().map(|it| format!("{it}{absent}"));
+        self.required.iter().cloned().chain(optional).collect()
+    }
+
+    /// What stands where an op is written, of one that needs a capability.
+    fn declared(&self) -> String {
+        let (name, fields) = (&self.name, self.fields("?").join(", "));
+        format!("With its capability, {name}({fields}): {}", self.comment)
+    }
+
     fn in_python(&self) -> String {
-        let (name, gist) = (&self.name, &self.gist);
-        let outputs = folded(
-            &format!("Puts out, for example: {}.", self.outputs),
-            "        ",
-        );
-        let required = ["self", "now"]
-            .into_iter()
-            .chain(self.required.iter().map(String::as_str));
-        let required: Vec<&str> = required.collect();
-        let required = required.join(", ");
-        let optional: Vec<String> = self
-            .optional
-            .iter()
-            .map(|it| format!("{it}=None"))
-            .collect();
-        let optional = if optional.is_empty() {
-            String::new()
-        } else {
-            format!(",\n{:12}{}", "", optional.join(", "))
-        };
+        let name = &self.name;
+        let fields = ["self".to_owned(), "now".to_owned()].into_iter();
+        let fields: Vec<String> = fields.chain(self.fields("=None")).collect();
+        let fields = fields.join(", ");
         format!(
-            "    def {name}({required}{optional}):\n        \"\"\"{gist}\n\n{outputs}\n        \"\"\"\n        \
+            "    def {name}({fields}):\n        \
              return [{{\"refused\": {{\"reason\": \"{name} is not connected\"}}}}]  # YOURS"
         )
     }
 
     fn in_ts(&self) -> String {
-        let (name, gist) = (&self.name, &self.gist);
-        let outputs = folded(
-            &format!("Puts out, for example: {}.", self.outputs),
-            "   * ",
-        );
+        let (name, fields) = (&self.name, self.fields("?").join(" "));
         format!(
-            "  /**\n   * {gist}\n{outputs}\n   */\n  {name}(now: Date, fields: Fields): Output[] {{\n    \
-             return [{{ refused: {{ reason: \"{name} is not connected\" }} }}]; // YOURS\n  }}"
+            "  {name}: [\"{fields}\", (now, fields) => \
+             [{{ refused: {{ reason: \"{name} is not connected\" }} }}]], // YOURS"
         )
-    }
-
-    fn fields_in_ts(&self) -> String {
-        let optional = self.optional.iter().map(|it| format!("{it}?"));
-        let names: Vec<String> = self.required.iter().cloned().chain(optional).collect();
-        format!("  {}: \"{}\",", self.name, names.join(" "))
     }
 }

@@ -12,7 +12,8 @@ use std::sync::LazyLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use countersign_clauses::nearest;
 use countersign_live::recorder::Url;
 use miette::miette;
@@ -215,7 +216,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(Status::Unusable.code());
         }
     };
-    let cli = Cli::from_arg_matches(&command().get_matches_from(words));
+    let cli = matches(&words).and_then(|it| Cli::from_arg_matches(&it));
     let result = match cli.unwrap_or_else(|error| error.exit()).command {
         None => verify::run(&verify::Args::default(), FindingsFormat::Text),
         Some(Command::Verify(it)) => it.run(verify::run),
@@ -250,6 +251,24 @@ pub fn main() -> ExitCode {
             complain(&causes.join(": "));
             ExitCode::from(Status::Unusable.code())
         }
+    }
+}
+
+/// What the words mean. An argument that is unknown is one of an adapter whose `--` is missing where the words before it end in its name.
+fn matches(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let error = match command().try_get_matches_from(words) {
+        Err(error) if error.kind() == ErrorKind::UnknownArgument => error,
+        matches => return matches,
+    };
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
+        return Err(error);
+    };
+    let known = words
+        .iter()
+        .take_while(|it| !it.to_string_lossy().starts_with(unknown));
+    match command().try_get_matches_from(known) {
+        Err(earlier) if earlier.kind() == ErrorKind::ValueValidation => Err(earlier),
+        Ok(_) | Err(_) => Err(error),
     }
 }
 

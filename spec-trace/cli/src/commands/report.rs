@@ -74,12 +74,12 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let against = against
         .map(|copy| against::compared(&clauses, copy))
         .transpose()?;
-    let status = against.as_ref().map_or(Status::Holds, against::status);
     make(out)?;
     let report = Report {
         against,
         full: args.full.then(full).transpose()?,
     };
+    let status = report.status();
     let files = report.files();
     make(&out.join("findings"))?;
     for (name, text) in &files {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
@@ -21,9 +22,10 @@ use countersign_reference::time::Timestamp;
 use miette::{Report, miette};
 use serde_json::{Value, json};
 
-use super::diff::{greeted, words};
+use super::diff::{greeted, stop_on_signal, words};
 use crate::answer::{Answer, Format, Status};
 use crate::arguments::Protocol;
+use crate::differing::STOPPED;
 use crate::show::words::{printable, shortened};
 
 const EXAMPLES: &str = "\
@@ -86,16 +88,21 @@ pub(super) fn no_hello(command: &[OsString], lost: &Lost) -> Report {
             miette!("{shown}: {lost}{hint}")
         }
         Fault::Silent(waited) => {
-            let (seconds, stderr) = (waited.as_secs_f64(), lost.last_words.trim_end());
+            let (seconds, stderr) = (waited.as_secs(), lost.last_words.trim_end());
             let stderr = if stderr.is_empty() {
                 String::new()
             } else {
                 format!("\n  stderr: {stderr}")
             };
+            let longer = seconds.saturating_mul(6);
             miette!(
-                "{shown}: no `hello` response within {seconds} s. Does the adapter flush stdout after each line?{stderr}"
+                "{shown}: no `hello` response within {seconds} s; the adapter runs and has written nothing{stderr}\n  hint: give it more time to start: --timeout {longer}"
             )
         }
+        Fault::Unflushed(waited) => miette!(
+            "{shown}: no `hello` response within {} s; it came when stdin was closed\n  hint: flush stdout after each line",
+            waited.as_secs()
+        ),
         Fault::Unreadable(line, _) => miette!(
             "{shown}: the first line is no `hello` response: {line}\n  hint: write responses alone to stdout, and logs to stderr"
         ),
@@ -236,6 +243,8 @@ struct Preflight {
     unasked: Vec<String>,
     /// The clauses that the checker found violated on the way.
     broken: BTreeSet<&'static str>,
+    /// Whether a signal stopped it.
+    is_stopped: bool,
 }
 
 /// One thing that was checked.
@@ -285,20 +294,41 @@ struct Prober<D: Driven> {
     process: Process,
     /// The id of the last request.
     id: u64,
+    /// What was checked before a signal.
     checks: Vec<Check>,
     protocol: std::marker::PhantomData<D>,
 }
 
 fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
-    let partner = greeted::<D>(&args.command, args.timeout, &Arc::default())?;
+    let stop = stop_on_signal();
+    let is_stopped = || stop.load(Ordering::Relaxed);
+    let mut preflight = Preflight {
+        protocol: D::Protocol::NAME,
+        name: words(&args.command),
+        supports: BTreeSet::new(),
+        checks: Vec::new(),
+        asked: BTreeMap::new(),
+        unasked: Vec::new(),
+        broken: BTreeSet::new(),
+        is_stopped: true,
+    };
+    let partner = match greeted::<D>(&args.command, args.timeout, &stop) {
+        Err(_) if is_stopped() => return Ok(preflight),
+        partner => partner?,
+    };
+    let mut process = Process::new(args.command.clone(), Duration::from_secs(args.timeout));
+    process.stop = Arc::clone(&stop);
     let mut prober = Prober::<D> {
-        process: Process::new(args.command.clone(), Duration::from_secs(args.timeout)),
+        process,
         id: 0,
         checks: Vec::new(),
         protocol: std::marker::PhantomData,
     };
-    let second = |why| miette!("no `hello` response from a second process: {why}");
-    let greeting = prober.greet().map_err(second)?;
+    let greeting = match prober.greet() {
+        Err(_) if is_stopped() => return Ok(preflight),
+        Err(why) => return Err(miette!("no `hello` response from a second process: {why}")),
+        Ok(greeting) => greeting,
+    };
     let supports: BTreeSet<String> = greeting.declared().collect();
     prober.hello_members(&greeting);
     prober.valid_requests();
@@ -309,15 +339,10 @@ fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
             prober.request(&name, op, fields, Expected::Unsupported);
         }
     }
-    let mut asked = BTreeMap::new();
     if let Some(fields) = about.finish_tool {
-        prober.request(
-            "`finish_tool` is answered",
-            "finish_tool",
-            fields,
-            Expected::Outputs,
-        );
-        asked.insert("finish_tool".to_owned(), 1);
+        let name = "`finish_tool` is answered";
+        prober.request(name, "finish_tool", fields, Expected::Outputs);
+        preflight.asked.insert("finish_tool".to_owned(), 1);
     }
     prober.request(
         "`tick` is answered after errors",
@@ -327,16 +352,11 @@ fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
     );
     prober.end_of_input();
     prober.other_versions();
-    let mut preflight = Preflight {
-        protocol: D::Protocol::NAME,
-        name: greeting.name,
-        supports,
-        checks: prober.checks,
-        asked,
-        unasked: Vec::new(),
-        broken: BTreeSet::new(),
-    };
-    preflight.random_runs::<D>(partner, about.optional);
+    preflight.name = greeting.name;
+    preflight.supports = supports;
+    preflight.checks = prober.checks;
+    preflight.random_runs::<D>(partner, about.optional, &stop);
+    preflight.is_stopped = is_stopped();
     Ok(preflight)
 }
 
@@ -482,7 +502,7 @@ impl<D: Driven> Prober<D> {
             }
             Ok(response) => wrong::<D>(&response, id, expected),
         };
-        self.checks.push(Check {
+        self.checked(Check {
             name: name.to_owned(),
             wrong: wrong.map(|(of, text)| Failure {
                 of,
@@ -491,6 +511,13 @@ impl<D: Driven> Prober<D> {
                 response: came,
             }),
         });
+    }
+
+    /// Notes a check. Behind a signal no answer is waited for, and nothing counts.
+    fn checked(&mut self, check: Check) {
+        if !self.process.stop.load(Ordering::Relaxed) {
+            self.checks.push(check);
+        }
     }
 
     /// Starts another process, so that no check depends on the failed one. Where it does not start, the next check says so.
@@ -504,7 +531,7 @@ impl<D: Driven> Prober<D> {
     }
 
     fn found(&mut self, name: &str, wrong: Option<String>) {
-        self.checks.push(Check {
+        self.checked(Check {
             name: name.to_owned(),
             wrong: wrong.map(Failure::of_adapter),
         });
@@ -586,7 +613,9 @@ impl Preflight {
         &mut self,
         mut partner: Greeted<D::Protocol, Process>,
         optional: &[Optional],
+        stop: &AtomicBool,
     ) {
+        let is_stopped = || stop.load(Ordering::Relaxed);
         let judge = D::judge(partner.greeting());
         let mut wrong = None;
         let mut seed = 1;
@@ -595,6 +624,9 @@ impl Preflight {
         while seed <= RUNS && wrong.is_none() && !self.unasked.is_empty() {
             let run = Run::<D>::seeded(seed, STEPS);
             let played = play::<D, _>(&mut partner, &run.steps, &judge, None);
+            if is_stopped() {
+                return;
+            }
             for told in &played.told {
                 *self.asked.entry(told.op.name()).or_default() += 1;
             }
@@ -660,20 +692,8 @@ impl Preflight {
 
     fn status(&self) -> Status {
         let is_wrong = self.checks.iter().any(|it| it.wrong.is_some());
-        Status::of(!is_wrong).over(Status::if_exercised(self.unasked.is_empty()))
-    }
-
-    fn verdict(&self) -> &'static str {
-        self.status().verdict()
-    }
-
-    /// PASS, FAIL or INCONCLUSIVE.
-    fn result(&self) -> &'static str {
-        match self.status() {
-            Status::Holds => "PASS",
-            Status::Violated => "FAIL",
-            Status::Unusable | Status::Inconclusive => "INCONCLUSIVE",
-        }
+        let is_whole = self.unasked.is_empty() && !self.is_stopped;
+        Status::of(!is_wrong).over(Status::if_exercised(is_whole))
     }
 
     fn json(&self) -> Value {
@@ -687,7 +707,8 @@ impl Preflight {
         });
         json!({
             "protocol": self.protocol, "implementation": self.name, "supports": self.supports,
-            "verdict": self.verdict(), "result": self.result(),
+            "verdict": self.status().verdict(), "result": self.status().result(),
+            "ended": self.is_stopped.then_some(STOPPED),
             "checks": checks.collect::<Vec<_>>(),
             "asked": self.asked, "unasked": self.unasked, "broken": self.broken,
         })
@@ -729,10 +750,15 @@ impl Preflight {
             lines.push(format!("not counted here, for `diff`: {clauses} violated"));
         }
         let passed = self.checks.iter().filter(|it| it.wrong.is_none()).count();
-        let (result, all, name) = (self.result(), self.checks.len(), printable(&self.name));
-        let protocol = self.protocol;
+        let (result, all) = (self.status().result(), self.checks.len());
+        let (name, protocol) = (printable(&self.name), self.protocol);
+        let ended = if self.is_stopped {
+            format!(", {STOPPED}")
+        } else {
+            String::new()
+        };
         lines.push(format!(
-            "{result}  {passed} of {all} checks passed ({name}, an adapter of {protocol})"
+            "{result}  {passed} of {all} checks passed ({name}, an adapter of {protocol}{ended})"
         ));
         Answer {
             text: lines.join("\n") + "\n",

@@ -101,27 +101,20 @@ impl Report {
         }
         let names = runs.iter().find_map(|it| it.name.clone());
         let replies = runs.iter().flat_map(|it| &it.steps).count();
+        let name = names.unwrap_or_else(|| "a producer that has shown nothing".to_owned());
+        let part = Part {
+            // Of runs that are not to be judged nothing holds.
+            is_whole: is_whole || runs.iter().all(|it| it.doubt.is_some()),
+            ..part
+        };
         Ok(Self {
-            protocol: "aaep",
-            name: names.unwrap_or_else(|| "a producer that has shown nothing".to_owned()),
-            supports: Vec::new(),
-            part: Part {
-                // Of runs that are not to be judged nothing holds.
-                is_whole: is_whole || runs.iter().all(|it| it.doubt.is_some()),
-                ..part
-            },
             is_live: true,
             runs: u64::try_from(runs.len()).unwrap_or(u64::MAX),
             calls: u64::try_from(replies).unwrap_or(u64::MAX),
             clauses: verdicts(&upheld, &divergences, lacks),
-            unsupported: BTreeSet::new(),
-            taken: Vec::new(),
-            readings: BTreeMap::new(),
             divergences,
-            vanished: Vec::new(),
-            controls: Vec::new(),
-            unseen: Vec::new(),
             remarks: remarks(runs),
+            ..Self::of_nothing("aaep", name, part)
         })
     }
 }
@@ -261,6 +254,7 @@ impl Found {
             level: known.map(|it| it.level),
             steps: steps.collect(),
             expected: gist.clone(),
+            message: gist.clone(),
             gist,
             actual: wrong.actual.clone(),
             also: wrong.also.clone(),

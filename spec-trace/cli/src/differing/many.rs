@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use countersign_clauses::cited;
+use countersign_conform::driven::DRIVER;
 use maud::{Markup, html};
 use miette::{Context, IntoDiagnostic, miette};
 use serde::Deserialize;
@@ -183,7 +184,8 @@ impl Kept {
     fn badge(&self) -> Value {
         let count = |verdict| {
             let rows = self.clauses.iter();
-            rows.filter(|row| row.verdict == verdict).count()
+            rows.filter(|row| row.verdict == verdict && row.clause != DRIVER)
+                .count()
         };
         badge(
             &self.protocol,

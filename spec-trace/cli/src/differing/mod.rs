@@ -129,6 +129,8 @@ struct Found {
     gist: String,
     steps: Vec<Step>,
     expected: String,
+    /// The same, where it has to be alike each time.
+    message: String,
     actual: String,
     also: Vec<&'static str>,
     /// Other clauses that are broken beside it, behind it or in the same way. They do not count.
@@ -174,15 +176,12 @@ impl Report {
                 .retain(|it| !counted.contains(it) && !also.contains(it));
         }
         let greeting = search.partner().greeting();
+        let part = Part {
+            ended: search.ended,
+            ..part
+        };
         Self {
-            protocol: D::Protocol::NAME,
-            name: greeting.name.clone(),
             supports: greeting.declared().collect(),
-            part: Part {
-                ended: search.ended,
-                ..part
-            },
-            is_live: false,
             runs: search.runs,
             calls: search.calls,
             clauses: verdicts(search, &divergences),
@@ -190,6 +189,25 @@ impl Report {
             taken: search.taken(),
             readings: search.choices(),
             divergences,
+            ..Self::of_nothing(D::Protocol::NAME, greeting.name.clone(), part)
+        }
+    }
+
+    /// The report on an implementation that was asked nothing.
+    pub fn of_nothing(protocol: &'static str, name: String, part: Part) -> Self {
+        Self {
+            protocol,
+            name,
+            supports: Vec::new(),
+            part,
+            is_live: false,
+            runs: 0,
+            calls: 0,
+            clauses: unexercised(protocol),
+            unsupported: BTreeSet::new(),
+            taken: Vec::new(),
+            readings: BTreeMap::new(),
+            divergences: Vec::new(),
             vanished: Vec::new(),
             controls: Vec::new(),
             unseen: Vec::new(),
@@ -237,7 +255,7 @@ impl Report {
             fingerprint: found.identity.clone(),
             clause: found.clause.to_owned(),
             session: None,
-            message: Some(found.expected.clone()),
+            message: Some(found.message.clone()),
             count: 1,
             reason: None,
         });
@@ -261,10 +279,10 @@ impl Report {
         self.with(verdict).count()
     }
 
-    /// The clauses with this verdict.
+    /// The clauses with this verdict. The driver protocol is none.
     fn with(&self, verdict: Verdict) -> impl Iterator<Item = &str> {
         let clauses = self.clauses.iter();
-        let clauses = clauses.filter(move |(_, it)| it.verdict == verdict);
+        let clauses = clauses.filter(move |(id, it)| it.verdict == verdict && *id != DRIVER);
         clauses.map(|(clause, _)| clause.as_str())
     }
 
@@ -343,16 +361,29 @@ pub fn known(file: &Path, protocol: &str) -> miette::Result<Baseline> {
     }
 }
 
+/// What is said of what a signal ended.
+pub const STOPPED: &str = "stopped by a signal";
+
 /// Why runs have ended before their time, in words.
 const fn cut(ended: Ended) -> &'static str {
     match ended {
-        Ended::Stopped => "stopped by a signal",
+        Ended::Stopped => STOPPED,
         Ended::Hung => "stopped at the first hang",
         Ended::Found => "stopped at the first violation",
     }
 }
 
-/// The verdict on every clause that the judge of a protocol names.
+/// Every clause that the judge of a protocol names, before the first run.
+fn unexercised(protocol: &str) -> BTreeMap<String, Judged> {
+    let judged = Judged {
+        verdict: Verdict::NotExercised,
+        needs: None,
+    };
+    let named = driven::judged(protocol).iter();
+    named.map(|clause| ((*clause).to_owned(), judged)).collect()
+}
+
+/// The verdict on each of them.
 fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
     search: &Search<D, I>,
     divergences: &[Found],
@@ -361,9 +392,7 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
         verdict,
         needs: None,
     };
-    let named = driven::judged(D::Protocol::NAME).iter();
-    let named = named.map(|clause| ((*clause).to_owned(), of(Verdict::NotExercised)));
-    let mut verdicts: BTreeMap<String, Judged> = named.collect();
+    let mut verdicts = unexercised(D::Protocol::NAME);
     let upheld = search.others.exercised.iter();
     verdicts.extend(upheld.map(|clause| ((*clause).to_owned(), of(Verdict::Upholds))));
     // A judge names one beside others, too, of which it says the same.
@@ -407,7 +436,8 @@ impl Found {
             level: known.map(|it| it.level),
             gist: known.map_or_else(String::new, |it| it.gist.clone()),
             steps,
-            expected: finding.text.clone(),
+            expected: found.expected(),
+            message: finding.text.clone(),
             actual,
             also: found.also.iter().copied().collect(),
             consequences: found.consequences.iter().copied().collect(),

@@ -10,7 +10,8 @@ use countersign_findings::{self as findings, Finding, Severity};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use crate::commands::clauses;
+use crate::answer::{Status, with_result};
+use crate::commands::clauses::{self, against};
 use crate::commands::findings::documents;
 use crate::commands::readings::{Costs, PlaceCosts};
 use crate::commands::worth::Drawn;
@@ -64,6 +65,12 @@ impl Report {
         files
     }
 
+    /// What the comparison with a copy came to, where there is one.
+    pub fn status(&self) -> Status {
+        let against = self.against.as_ref();
+        against.map_or(Status::Holds, against::status)
+    }
+
     /// Totals, totals by document, every clause with its links, and every finding; what was asked for besides stands behind them.
     pub fn document(&self) -> Value {
         let clauses: Vec<&Clause> = all().iter().collect();
@@ -94,7 +101,7 @@ impl Report {
             document["readings"] = full.readings.iter().map(|it| it.json.clone()).collect();
             document["worth"] = full.worth.iter().map(|it| it.json.clone()).collect();
         }
-        document
+        with_result(document, self.status())
     }
 
     /// What leads from a clause to the rest of the report.

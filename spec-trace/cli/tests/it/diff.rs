@@ -515,6 +515,66 @@ fn it_stops_at_the_first_violation_where_that_is_asked_for() {
     assert_eq!(found["runs"], 0);
 }
 
+/// What a command prints that gets a signal as soon as a file is there.
+fn signalled(
+    command: &mut std::process::Command,
+    signal: &str,
+    begun: &std::path::Path,
+) -> std::process::Output {
+    let running = command.stdout(std::process::Stdio::piped()).spawn();
+    let running = running.expect("it runs");
+    while !begun.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let id = running.id().to_string();
+    let kill = std::process::Command::new("kill")
+        .args(["-s", signal, &id])
+        .status();
+    assert!(kill.expect("it runs").success());
+    running.wait_with_output().expect("it ends")
+}
+
+/// The report of nothing, in each format, while the adapter starts; of the preflight what it has checked so far.
+#[test]
+fn a_signal_before_the_first_run_ends_it_with_a_report() {
+    let starts = "touch $begun; exec sleep 600";
+    // The second process greets, and answers nothing more.
+    let greets = "if [ -e $begun.first ]; then head -n 1 | $serve; touch $begun; exec sleep 600; \
+                  else touch $begun.first; exec $serve; fi";
+    for (arguments, script, begins) in [
+        (&["--format", "text"][..], starts, "INCONCLUSIVE  "),
+        (&["--format", "json"], starts, "{"),
+        (&["--format", "sarif"], starts, "{"),
+        (&["--format", "junit"], starts, "<?xml "),
+        (&["--format", "html"], starts, "<!DOCTYPE html>"),
+        (&["--preflight"], starts, "INCONCLUSIVE  0 of 0 checks"),
+        (&["--preflight", "--format", "json"], greets, "{"),
+    ] {
+        let kept = folder();
+        let begun = kept.path().join("begun");
+        let serve = format!("{} serve pending-action --stdio", binary());
+        let script = script.replace("$serve", &serve);
+        let script = script.replace("$begun", &begun.display().to_string());
+        let mut command = std::process::Command::new(binary());
+        command.args(["diff", "pending-action", "--timeout", "600"]);
+        command.current_dir(kept.path()).args(arguments);
+        command.args(["--", "sh", "-c", &script]);
+        let output = signalled(&mut command, "INT", &begun);
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {told}");
+        assert!(told.starts_with(begins), "{arguments:?}: {told}");
+        if arguments.ends_with(&["json"]) {
+            let report: Value = serde_json::from_str(&told).expect("a JSON document");
+            assert_eq!(report["ended"], "stopped by a signal");
+            assert_eq!(report["result"], "INCONCLUSIVE");
+            let checks = report["checks"].as_array().into_iter().flatten();
+            assert!(checks.map(|it| &it["passed"]).all(|it| it == true));
+        } else if begins == "{" {
+            let _valid: Value = serde_json::from_str(&told).expect("a JSON document");
+        }
+    }
+}
+
 /// The report so far: by a violation that was found, or else inconclusive. One that hangs is not waited for.
 #[test]
 fn a_signal_ends_it_with_the_report_so_far() {
@@ -540,23 +600,8 @@ fn a_signal_ends_it_with_the_report_so_far() {
             .args(["--format", "json", "--save"])
             .arg(save.path());
         command.args(["--", "sh", "-c", &script.replace("$serve", &serve)]);
-        let running = command
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .expect("it runs");
         // What was found stands in its file before the search ends.
-        while !begun.exists() {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        if hangs {
-            std::thread::sleep(std::time::Duration::from_secs(2));
-        }
-        let id = running.id().to_string();
-        let kill = std::process::Command::new("kill")
-            .args(["-s", signal, &id])
-            .status();
-        assert!(kill.expect("it runs").success());
-        let output = running.wait_with_output().expect("it ends");
+        let output = signalled(&mut command, signal, &begun);
         let told = String::from_utf8_lossy(&output.stdout);
         let report: Value = serde_json::from_str(&told).unwrap_or_else(|it| panic!("{it}: {told}"));
         assert_eq!(output.status.code(), Some(status), "{report:#}");

@@ -7,7 +7,7 @@ use countersign_conform::pending_action::wide::Driver;
 use kept::Caught;
 
 /// Each fault of the adapter, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
-const CAUGHT: [Caught<'_>; 36] = [
+const CAUGHT: [Caught<'_>; 39] = [
     ("runs-before-approval", "PA-1", 0),
     ("deny-is-allow", "PA-5", 0),
     ("third-denial-runs", "PA-5", 0),
@@ -18,6 +18,9 @@ const CAUGHT: [Caught<'_>; 36] = [
     ("any-decider", "PA-2", 0),
     ("stranger-decides", "PA-2", 0),
     ("agent-decides", "PA-2", 0),
+    ("stranger-insists", "PA-2", 0),
+    ("second-stranger-decides", "PA-2", 0),
+    ("stranger-spends", "PA-2", 0),
     ("late-decision", "PA-7", 0),
     ("expiry-waits-for-timer", "PA-7", 0),
     ("clock-goes-back", "PA-7", 17),

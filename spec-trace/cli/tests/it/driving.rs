@@ -688,6 +688,8 @@ fn a_failed_check_says_whose_fault_it_is_and_shows_request_and_response() {
 
 #[test]
 fn an_adapter_that_does_not_answer_hello_gets_one_hint() {
+    const NO_DASHES: &str =
+        "`--` has to stand before the command\n  hint: countersign diff PROTOCOL -- COMMAND";
     let folder = folder();
     fs::write(folder.path().join("ledger.py"), "").expect("written");
     fs::write(folder.path().join("ledger.sh"), "").expect("written");
@@ -698,7 +700,19 @@ fn an_adapter_that_does_not_answer_hello_gets_one_hint() {
         ),
         (
             &["aaep", "--timeout", "1", "--", "sleep", "9"],
-            "sleep 9: no `hello` response within 1 s. Does the adapter flush stdout after each line?",
+            "sleep 9: no `hello` response within 1 s; the adapter runs and has written nothing\n  hint: give it more time to start: --timeout 6",
+        ),
+        (
+            &[
+                "aaep",
+                "--timeout",
+                "2",
+                "--",
+                "sh",
+                "-c",
+                "cat > unread; echo {}",
+            ],
+            "no `hello` response within 2 s; it came when stdin was closed\n  hint: flush stdout after each line",
         ),
         (
             &["aaep", "--", "echo", "ready"],
@@ -706,10 +720,10 @@ fn an_adapter_that_does_not_answer_hello_gets_one_hint() {
         ),
         (&["aaep", "--", "ledger.py"], "\n  hint: python3 ledger.py"),
         (&["aaep", "--", "ledger.sh"], "\n  hint: ./ledger.sh"),
-        (
-            &["aaep", "python3", "ledger.py"],
-            "`--` has to stand before the command\n  hint: countersign diff PROTOCOL -- COMMAND",
-        ),
+        (&["aaep", "python3", "ledger.py"], NO_DASHES),
+        (&["aaep", "python3", "ledger.py", "--strict"], NO_DASHES),
+        (&["aaep", "python3", "-u", "ledger.py"], NO_DASHES),
+        (&["aaep", "--unknown"], "unexpected argument '--unknown'"),
     ] {
         for command in ["diff", "smoke"] {
             let mut countersign = Command::new(binary());

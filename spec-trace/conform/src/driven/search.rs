@@ -289,7 +289,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// may have been asked as well.
     fn ends_with(&mut self, all: &[Played<D>]) -> bool {
         let last = all.last().and_then(|it| it.wrong.last());
-        let is_silent = |lost: &Lost| matches!(lost.fault, Fault::Silent(_));
+        let is_silent = |lost: &Lost| matches!(lost.fault, Fault::Silent(_) | Fault::Unflushed(_));
         if !self.is_over() && last.is_some_and(|it| it.lost.as_ref().is_some_and(is_silent)) {
             self.ended = Some(Ended::Hung);
         }
@@ -661,6 +661,11 @@ impl<D: Driven> Divergence<D> {
     /// What would have been right.
     pub const fn finding(&self) -> &Finding {
         &self.wrong.finding
+    }
+
+    /// The same, with the names of the run.
+    pub fn expected(&self) -> String {
+        self.played.named(&self.finding().text)
     }
 
     /// Writes the run into a folder, as `found-CLAUSE.json`; says where.

@@ -61,6 +61,8 @@ pub enum Fault {
     NotStarted(String),
     /// It has not answered for so long.
     Silent(Duration),
+    /// It has not answered its first request for so long, and then did when its input was closed.
+    Unflushed(Duration),
     /// It has ended, or closed its output; with what the system says of its end.
     Ended(Option<String>),
     /// It wrote a line that is longer than any answer may be.
@@ -82,7 +84,7 @@ impl Fault {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "not-started",
-            Self::Silent(_) => "silent",
+            Self::Silent(_) | Self::Unflushed(_) => "silent",
             Self::Ended(_) => "ended",
             Self::TooLong => "too-long",
             Self::Unreadable(..) => "unreadable",
@@ -238,6 +240,11 @@ impl fmt::Display for Fault {
             Self::Silent(waited) => {
                 write!(formatter, "no response within {} s", waited.as_secs_f64())
             }
+            Self::Unflushed(waited) => write!(
+                formatter,
+                "no response within {} s: it came when standard input was closed",
+                waited.as_secs_f64()
+            ),
             Self::Ended(None) => formatter.write_str("the adapter closed its standard output"),
             Self::Ended(Some(status)) => write!(formatter, "the adapter ended ({status})"),
             Self::TooLong => write!(

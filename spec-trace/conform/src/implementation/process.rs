@@ -103,6 +103,7 @@ struct Running {
     words: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
     stop: Arc<AtomicBool>,
+    has_answered: bool,
 }
 
 /// What stood on one line.
@@ -158,6 +159,7 @@ impl Running {
             words,
             listener,
             stop,
+            has_answered: false,
         })
     }
 
@@ -196,28 +198,47 @@ impl Running {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             return match self.lines.recv_timeout(left.min(POLLED)) {
-                Ok(Line::Whole(line)) => Ok(line),
+                Ok(Line::Whole(line)) => {
+                    self.has_answered = true;
+                    Ok(line)
+                }
                 Ok(Line::TooLong) => Err(Fault::TooLong),
                 Err(RecvTimeoutError::Timeout)
                     if left > POLLED && !self.stop.load(Ordering::Relaxed) =>
                 {
                     continue;
                 }
-                Err(RecvTimeoutError::Timeout) => Err(Fault::Silent(patience)),
+                Err(RecvTimeoutError::Timeout) => Err(self.silent(patience)),
                 Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
             };
         }
     }
 
-    /// Closes its input, and waits for its end.
-    fn hang_up(mut self, patience: Duration) -> Option<ExitStatus> {
+    /// Why nothing came in time. A first response that comes when the input is closed was held in a buffer.
+    fn silent(&mut self, patience: Duration) -> Fault {
+        if !self.has_answered && !self.stop.load(Ordering::Relaxed) {
+            self.close_input();
+            if matches!(self.lines.recv_timeout(GRACE), Ok(Line::Whole(_))) {
+                return Fault::Unflushed(patience);
+            }
+        }
+        Fault::Silent(patience)
+    }
+
+    fn close_input(&mut self) {
         // The thread that writes ends with what it is given, and with it the pipe.
         let (nothing, _) = sync_channel(1);
         self.requests = nothing;
+    }
+
+    /// Closes its input, and waits for its end.
+    fn hang_up(mut self, patience: Duration) -> Option<ExitStatus> {
+        self.close_input();
         let until = Instant::now() + patience;
         loop {
             let ended = self.child.try_wait().ok().flatten();
-            if ended.is_some() || Instant::now() > until {
+            let is_over = Instant::now() > until || self.stop.load(Ordering::Relaxed);
+            if ended.is_some() || is_over {
                 return ended;
             }
             thread::sleep(Duration::from_millis(5));

@@ -286,6 +286,7 @@ fn judge(
         .partition(|finding| strict || finding.weight == Weight::Violation);
     let mut report = LintReport {
         file: file.to_owned(),
+        protocol: protocol.name(),
         records: reading.records,
         sessions: monitor.sessions().len(),
         verdict: Verdict::Conforming,

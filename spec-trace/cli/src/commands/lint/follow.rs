@@ -312,7 +312,7 @@ impl Interruptible {
         let is_broken_off = Arc::new(AtomicBool::new(false));
         let (flag, last) = (Arc::clone(&is_broken_off), sender.clone());
         thread::spawn(move || {
-            if http::wait_for_end().is_ok() {
+            if http::wait_for_end(|| Ok(())).is_ok() {
                 flag.store(true, Ordering::Relaxed);
                 let _unread = last.send(Ok(Vec::new()));
             }

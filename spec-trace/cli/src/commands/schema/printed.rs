@@ -513,19 +513,19 @@ enum EditorialSeverity {
 #[serde(untagged)]
 enum Lint {
     One(Report),
-    Several {
-        result: LintResult,
-        files: Vec<Report>,
-    },
+    Several { result: Outcome, files: Vec<Report> },
 }
 
 #[derive(JsonSchema)]
 struct Report {
     file: String,
+    protocol: Protocol,
+    /// The texts that were read.
+    texts: Vec<Text>,
     records: u64,
     sessions: u64,
     verdict: LintVerdict,
-    result: LintResult,
+    result: Outcome,
     violations: Vec<Judged>,
     /// What would be violations, unless something excuses them that the recording does not show.
     possible: Vec<Judged>,
@@ -538,15 +538,6 @@ struct Report {
 enum LintVerdict {
     Conforming,
     Violating,
-    Inconclusive,
-}
-
-/// The verdict as all commands tell it.
-#[derive(JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-enum LintResult {
-    Pass,
-    Fail,
     Inconclusive,
 }
 

@@ -77,6 +77,10 @@ impl Driven for Driver {
         Some(Step { clock, ..*second })
     }
 
+    fn names(&self) -> BTreeMap<String, String> {
+        self.world.names.in_run()
+    }
+
     fn begin(greeting: &Rc<Greeting<Aaep>>) -> Self {
         Self {
             world: World::new(START),

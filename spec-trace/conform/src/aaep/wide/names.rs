@@ -51,6 +51,24 @@ impl Series {
 }
 
 impl Names {
+    /// The names as the judge calls them, each with the text.
+    pub(super) fn in_run(&self) -> BTreeMap<String, String> {
+        let series = [
+            ("s", &self.sessions),
+            ("sub", &self.subscriptions),
+            ("a", &self.actions),
+            ("c", &self.tokens),
+            ("t", &self.tool_calls),
+            ("o", &self.outputs),
+            ("e", &self.events),
+        ];
+        let all = series.into_iter().flat_map(|(letter, series)| {
+            let names = series.0.iter();
+            names.map(move |(text, number)| (format!("{letter}{number}"), text.clone()))
+        });
+        all.collect()
+    }
+
     pub(super) fn session(&mut self, name: &str) -> u32 {
         self.sessions.number(name)
     }

@@ -103,6 +103,10 @@ impl Driven for Driver {
         Some(Step { after, what })
     }
 
+    fn names(&self) -> BTreeMap<String, String> {
+        self.calls.names.in_run()
+    }
+
     fn begin(greeting: &Rc<Greeting<McpAql>>) -> Self {
         Self {
             calls: Calls::new(Names::of_any(), RETENTION),

@@ -106,6 +106,24 @@ impl Names {
         }
     }
 
+    /// The names as the judge calls them, each with the text.
+    pub(super) fn in_run(&self) -> BTreeMap<String, String> {
+        let tokens = self.tokens.iter();
+        let mut names: BTreeMap<_, _> = tokens
+            .map(|(text, token)| (format!("token {token}"), text.clone()))
+            .collect();
+        let adapters = self.adapters.iter().enumerate();
+        names.extend(adapters.map(|(place, name)| {
+            let (number, name) = (format!("adapter {place}"), name.as_str());
+            (number, format!("adapter {name}"))
+        }));
+        let operations = self.operations.iter().enumerate();
+        names.extend(operations.map(|(n, it)| (format!("operation {n}"), it.as_str().to_owned())));
+        let sessions = self.sessions.iter().enumerate();
+        names.extend(sessions.map(|(n, it)| (format!("session {n}"), it.as_str().to_owned())));
+        names
+    }
+
     pub(super) fn token(&mut self, text: &str) -> u32 {
         if let Some(number) = self.tokens.get(text) {
             return *number;

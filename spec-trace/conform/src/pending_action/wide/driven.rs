@@ -72,6 +72,10 @@ impl Driven for Driver {
         (matches!(call, Call::Rollback { .. }) && is_taken).then_some(Call::Tick)
     }
 
+    fn names(&self) -> BTreeMap<String, String> {
+        self.world.names.in_run()
+    }
+
     fn begin(greeting: &Rc<Greeting<PendingAction>>) -> Self {
         Self {
             world: World::new(),

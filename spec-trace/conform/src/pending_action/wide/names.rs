@@ -218,6 +218,14 @@ impl<A: Ord + ToString, N: Ord + ToString> Names<A, N> {
         Some((action, known.id.clone()))
     }
 
+    /// The actions as the judge calls them, each with its id.
+    pub(super) fn in_run(&self) -> BTreeMap<String, String> {
+        let known = self.actions.iter().enumerate();
+        known
+            .map(|(action, known)| (format!("action {action}"), known.id.clone()))
+            .collect()
+    }
+
     fn known(&self, action: u32) -> Option<&Known> {
         self.actions.get(usize::try_from(action).ok()?)
     }
