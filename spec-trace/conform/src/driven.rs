@@ -402,6 +402,9 @@ pub(crate) fn at_reset<D: Driven>(judge: &D::Judge) -> D::Judge {
     judge
 }
 
+/// So many characters of a name are shown at least.
+const LONGEST_NAME: usize = 16;
+
 impl<D: Driven> Played<D> {
     /// The clauses that are kept only where the host never hands an old state back: what a judge finds who is not told that it has.
     fn guarded_by_host(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
@@ -464,6 +467,24 @@ impl<D: Driven> Played<D> {
         self.wrong_by(judge).map(|it| it.calls).next()
     }
 
+    /// A name of the run, without its end where its beginning tells it from the others.
+    fn shortened(&self, name: &str) -> String {
+        let begins = name
+            .char_indices()
+            .nth(LONGEST_NAME)
+            .map(|(end, _)| &name[..end]);
+        let alike = |begins: &str| {
+            self.names
+                .values()
+                .filter(|it| it.starts_with(begins))
+                .count()
+        };
+        match begins {
+            Some(begins) if alike(begins) == 1 => format!("{begins}…"),
+            Some(_) | None => name.to_owned(),
+        }
+    }
+
     /// What the judge says, with the names of the run.
     fn named(&self, text: &str) -> String {
         let is_word = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
@@ -475,7 +496,7 @@ impl<D: Driven> Played<D> {
             });
             match known {
                 Some((of, behind)) => {
-                    named += of;
+                    named += &self.shortened(of);
                     rest = behind;
                 }
                 None => {

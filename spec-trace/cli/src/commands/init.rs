@@ -164,7 +164,7 @@ impl Op {
         let any_json = members.filter(|(name, schema)| *name != "op" && is_any(schema));
         let outputs = match &*puts_out(examples, name) {
             "" => String::new(),
-            outputs => format!(" Such as {outputs}."),
+            outputs => format!(" Outputs: {outputs}."),
         };
         Self {
             any_json: any_json.map(|(name, _)| name.clone()).collect(),
@@ -184,7 +184,7 @@ impl Op {
     /// What stands where an op is written, of one that needs a capability.
     fn declared(&self) -> String {
         let (name, fields) = (&self.name, self.fields("?").join(", "));
-        format!("With its capability, {name}({fields}): {}", self.comment)
+        format!("{name}({fields}): {}", self.comment)
     }
 
     fn in_python(&self) -> String {

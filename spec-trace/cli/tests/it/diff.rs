@@ -417,6 +417,13 @@ fn a_call_that_nobody_allowed_who_may_fails() {
         assert_eq!(found["result"], "FAIL", "{fault}");
         assert_eq!(verdict_on(&found, "PA-2"), "violates", "{fault}");
         assert_eq!(verdict_on(&found, "PA-1"), "violates", "{fault}");
+        // By its name in the run.
+        let expected = found["divergences"][0]["expected"].as_str();
+        let expected = expected.unwrap_or_default();
+        assert!(
+            expected.contains(" pa_") && !expected.contains("action 0"),
+            "{expected}"
+        );
     }
 }
 

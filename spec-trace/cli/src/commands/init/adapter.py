@@ -15,6 +15,7 @@ class Adapter:
     def tick(self, now):
         return []  # YOURS
 METHODS
+    # Where HELLO declares the capability:
 CAPABILITIES
 
 

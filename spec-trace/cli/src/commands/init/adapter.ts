@@ -15,6 +15,7 @@ const ops: Record<string, Op> = {
   // Called before every op: what has fallen due by `now`, your only clock.
   tick: ["", (now) => []], // YOURS
 METHODS
+  // Where hello declares the capability:
 CAPABILITIES
 };
 
