@@ -494,15 +494,12 @@ impl<D: Driven> Played<D> {
                 let behind = rest.strip_prefix(name.as_str())?;
                 (!is_word(before) && !is_word(behind.chars().next())).then_some((of, behind))
             });
-            match known {
-                Some((of, behind)) => {
-                    named += &self.shortened(of);
-                    rest = behind;
-                }
-                None => {
-                    named.push(next);
-                    rest = &rest[next.len_utf8()..];
-                }
+            if let Some((of, behind)) = known {
+                named += &self.shortened(of);
+                rest = behind;
+            } else {
+                named.push(next);
+                rest = &rest[next.len_utf8()..];
             }
             before = Some(next);
         }

@@ -283,6 +283,7 @@ fn the_json_of_a_report_has_the_shape_that_others_rely_on() {
         keys,
         [
             "file",
+            "protocol",
             "records",
             "sessions",
             "verdict",
@@ -291,7 +292,8 @@ fn the_json_of_a_report_has_the_shape_that_others_rely_on() {
             "warnings",
             "not_judged",
             "tied",
-            "result"
+            "result",
+            "texts"
         ]
     );
     assert_eq!(json["verdict"], "violating");
