@@ -373,7 +373,9 @@ fn replay_takes_all_of_a_folder_or_says_what_is_wrong_with_it() {
     let (said, status) = replay(&[], folder.path(), &dies.map(str::to_owned));
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("  driver: the adapter ended"), "{said}");
-    assert!(said.contains("0 passed, 78 failed"), "{said}");
+    let count = listed["files"].as_array().map_or(0, Vec::len);
+    let counts = format!("0 passed, {count} failed");
+    assert!(said.contains(&counts), "{said}");
 }
 
 /// What is wrong by a choice is not held against who takes it.
