@@ -136,7 +136,8 @@ class WrongSender(Producer, fault="wrong-sender", clause="AAEP-6.3.4-5"):
 
     def check_sender(self, reply, sender):
         named = reply.get("subscription_id")
-        super().check_sender(reply, {**sender, "subscription_id": named.value} if named is not None else sender)
+        has_both = named is not None and sender["subscription_id"] is not None
+        super().check_sender(reply, {**sender, "subscription_id": named.value} if has_both else sender)
 
 
 class UnauthenticatedAfterRestart(Producer, fault="unauthenticated-after-restart", clause="AAEP-6.3.4-5"):
