@@ -125,10 +125,13 @@ struct Events {
 }
 
 impl Events {
-    /// The next event, unless the stream ends.
+    /// The next event, unless the stream ends or nothing but comments keeps it open.
     fn next(&mut self) -> Option<Value> {
+        let begun = Instant::now();
         let mut line = String::new();
-        while self.reader.read_line(&mut line).is_ok_and(|read| read > 0) {
+        while begun.elapsed() < PATIENCE
+            && self.reader.read_line(&mut line).is_ok_and(|read| read > 0)
+        {
             if let Some(data) = line.strip_prefix("data: ") {
                 return Some(serde_json::from_str(data).expect("JSON"));
             }
