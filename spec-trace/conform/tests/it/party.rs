@@ -74,7 +74,7 @@ fn assert_found<D: Answering>() {
 
 #[test]
 fn the_model_of_pending_actions_keeps_to_its_text() {
-    assert_kept::<PendingActionDriver>(61);
+    assert_kept::<PendingActionDriver>(60);
 }
 
 #[test]
