@@ -13,6 +13,7 @@ pub mod bounds;
 pub mod checker;
 pub mod compare;
 pub mod departures;
+pub mod engine;
 mod graph;
 pub mod judge;
 pub mod judged;

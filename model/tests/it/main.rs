@@ -2,5 +2,6 @@
 
 mod aaep;
 mod common;
+mod form;
 mod mcp_aql;
 mod pending_action;

@@ -1,0 +1,214 @@
+//! Parties: a conforming one, one that is judged, one that is held to the letter, one whose outputs are changed.
+
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::engine::checker::{Checker, Judgement};
+use crate::engine::clause::{Clause, Level};
+use crate::engine::model::Party;
+use crate::engine::protocol::{Protocol, Variant};
+use crate::engine::world::{Freedom, World};
+
+/// A conforming party by the text that the model is given, or what is left of one where clauses are left out.
+impl<P: Protocol> Party<P> for World<P>
+where
+    World<P>: Send + Sync,
+{
+    fn answers(
+        &self,
+        variant: &Variant<P>,
+        freedom: Freedom,
+        call: &P::Call,
+        each: &mut dyn FnMut(Self, Vec<P::Output>),
+    ) {
+        World::answers(self, variant, freedom, call, each);
+    }
+    fn account(&mut self) -> Option<&mut P::Account> {
+        Some(&mut self.account)
+    }
+}
+
+/// A program: one answer to each call.
+pub trait Executor<P: Protocol>: Clone + Debug + Eq + Hash + Send + Sync + 'static {
+    /// What it puts out.
+    fn call(&mut self, call: &P::Call) -> Vec<P::Output>;
+    /// It died, and the last so many of its outputs were not carried out.
+    fn dies(&mut self, _lost: usize) {}
+}
+
+/// A producer by a text of its own: without a clause, or by another reading.
+#[derive(Debug)]
+pub struct ByVariant<P: Protocol> {
+    variant: Arc<Variant<P>>,
+    world: World<P>,
+}
+
+impl<P: Protocol> ByVariant<P> {
+    /// Before anything has happened.
+    pub fn new(variant: Variant<P>, account: P::Account) -> Self {
+        Self {
+            variant: Arc::new(variant),
+            world: World::new(account),
+        }
+    }
+}
+
+impl<P: Protocol> Executor<P> for ByVariant<P>
+where
+    Self: Send + Sync,
+{
+    fn call(&mut self, call: &P::Call) -> Vec<P::Output> {
+        let mut answer = None;
+        self.world
+            .answers(&self.variant, Freedom::Default, call, |world, outputs| {
+                answer = Some((world, outputs));
+            });
+        let Some((world, outputs)) = answer else {
+            return Vec::new();
+        };
+        self.world = world;
+        outputs
+    }
+}
+
+impl<P: Protocol> Clone for ByVariant<P> {
+    fn clone(&self) -> Self {
+        Self {
+            variant: Arc::clone(&self.variant),
+            world: self.world.clone(),
+        }
+    }
+}
+impl<P: Protocol> PartialEq for ByVariant<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.world == other.world
+    }
+}
+impl<P: Protocol> Eq for ByVariant<P> {}
+impl<P: Protocol> Hash for ByVariant<P> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.world.hash(state);
+    }
+}
+
+/// An executor with a checker beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Judged<P: Protocol, E> {
+    /// Who is judged.
+    pub executor: E,
+    /// Who judges.
+    pub checker: Checker<P>,
+    /// What is said of the last call.
+    pub judgement: Judgement<P::Output>,
+}
+
+impl<P: Protocol, E> Judged<P, E> {
+    /// Before anything has happened.
+    pub fn new(executor: E, account: P::Account) -> Self {
+        Self {
+            executor,
+            checker: Checker::new(account),
+            judgement: Judgement::Conforms,
+        }
+    }
+}
+
+impl<P: Protocol, E: Executor<P>> Party<P> for Judged<P, E>
+where
+    Checker<P>: Send + Sync,
+    P::Output: Send + Sync,
+{
+    fn answers(
+        &self,
+        variant: &Variant<P>,
+        _: Freedom,
+        call: &P::Call,
+        each: &mut dyn FnMut(Self, Vec<P::Output>),
+    ) {
+        let mut party = self.clone();
+        let outputs = party.executor.call(call);
+        party.judgement = party.checker.observe(variant, call, &outputs);
+        each(party, outputs);
+    }
+    fn dies(&mut self, lost: usize) {
+        self.executor.dies(lost);
+    }
+    fn conforms(&self) -> bool {
+        self.judgement == Judgement::Conforms
+    }
+}
+
+/// Every conforming party, with a checker beside it that must explain whatever it chooses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Explained<P: Protocol> {
+    /// Who chooses.
+    pub world: World<P>,
+    /// Who explains.
+    pub checker: Checker<P>,
+    /// What is said of the last call. To depart from a SHOULD conforms.
+    pub judgement: Judgement<P::Output>,
+}
+
+impl<P: Protocol> Explained<P> {
+    /// Before anything has happened.
+    pub fn new(account: P::Account) -> Self {
+        let (world, checker) = (World::new(account.clone()), Checker::new(account));
+        Self {
+            world,
+            checker,
+            judgement: Judgement::Conforms,
+        }
+    }
+}
+
+impl<P: Protocol> Party<P> for Explained<P>
+where
+    Checker<P>: Send + Sync,
+    World<P>: Send + Sync,
+    P::Output: Send + Sync,
+{
+    fn answers(
+        &self,
+        variant: &Variant<P>,
+        freedom: Freedom,
+        call: &P::Call,
+        each: &mut dyn FnMut(Self, Vec<P::Output>),
+    ) {
+        self.world
+            .answers(variant, freedom, call, |world, outputs| {
+                let mut checker = self.checker.clone();
+                let judgement = match checker.observe(variant, call, &outputs) {
+                    Judgement::Found(it)
+                        if it
+                            .clause
+                            .into_iter()
+                            .chain(it.beside)
+                            .all(is_recommended::<P>)
+                            && it.clause.is_some() =>
+                    {
+                        Judgement::Conforms
+                    }
+                    it @ (Judgement::Conforms | Judgement::Found(_)) => it,
+                    Judgement::TooManyExplanations => Judgement::TooManyExplanations,
+                };
+                each(
+                    Self {
+                        world,
+                        checker,
+                        judgement,
+                    },
+                    outputs,
+                );
+            });
+    }
+    fn conforms(&self) -> bool {
+        self.judgement == Judgement::Conforms
+    }
+}
+
+fn is_recommended<P: Protocol>(clause: Clause) -> bool {
+    P::CLAUSES
+        .get(usize::from(clause.0))
+        .is_some_and(|it| it.level != Level::Must)
+}
