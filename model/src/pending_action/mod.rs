@@ -39,6 +39,7 @@ pub mod rules;
 mod seen;
 pub mod state;
 pub mod step;
+pub mod text;
 pub mod told;
 mod validate;
 pub mod words;

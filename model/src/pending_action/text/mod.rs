@@ -1,0 +1,13 @@
+//! Pending actions, the text as one function: the contract of a ledger that holds a tool call until somebody has decided.
+//!
+//! Read `spec` beside the text. It stands beside the model that it will replace, and shares nothing with it.
+
+pub mod account;
+pub mod alphabet;
+pub mod clauses;
+pub mod environment;
+pub mod guarantees;
+pub mod readings;
+pub mod spec;
+
+pub use spec::PendingAction;

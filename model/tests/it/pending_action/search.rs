@@ -1,0 +1,104 @@
+//! The search over the text of pending actions, in the small world of two actions.
+
+use std::collections::BTreeSet;
+
+use countersign_model::engine::clause::{Clause, ClauseSet};
+use countersign_model::engine::model::{CONFORMS, Model, Party};
+use countersign_model::engine::party::{ByVariant, Executor, Explained};
+use countersign_model::engine::protocol::{Protocol, Variant};
+use countersign_model::engine::world::{Freedom, World};
+use countersign_model::pending_action::text::PendingAction;
+use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::text::alphabet::{Call, Output};
+use countersign_model::pending_action::text::environment::Bounds;
+use countersign_model::pending_action::text::guarantees::{GUARANTEES, WITNESSES};
+use stateright::{Checker as _, Model as _};
+
+fn two() -> Bounds {
+    let mut worlds = Bounds::WORLDS.into_iter();
+    let found = worlds.find(|(name, _)| *name == "two");
+    found.expect("a world of two").1
+}
+
+/// What was found in the states that can be reached: in so many steps, or in all.
+fn found<Q: Party<PendingAction>>(
+    party: Q,
+    freedom: Freedom,
+    depth: Option<usize>,
+) -> BTreeSet<&'static str> {
+    let model = Model {
+        variant: Variant::<PendingAction>::default(),
+        party,
+        bounds: two(),
+        freedom,
+        forgets: true,
+    };
+    let mut search = model.checker();
+    if let Some(depth) = depth {
+        search = search.target_max_depth(depth);
+    }
+    let checker = search.spawn_dfs().join();
+    checker.discoveries().into_keys().collect()
+}
+
+/// A ledger by a text of its own, with nobody beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Alone(ByVariant<PendingAction>);
+
+impl Party<PendingAction> for Alone {
+    fn answers(
+        &self,
+        _: &Variant<PendingAction>,
+        _: Freedom,
+        call: &Call,
+        each: &mut dyn FnMut(Self, Vec<Output>),
+    ) {
+        let mut party = self.clone();
+        let outputs = party.0.call(call);
+        each(party, outputs);
+    }
+}
+
+#[test]
+fn every_guarantee_holds_of_whatever_a_conforming_ledger_may_choose() {
+    let ledger = World::<PendingAction>::new(Account::default());
+    let found = found(ledger, Freedom::May, None);
+    let broken: Vec<_> = GUARANTEES
+        .iter()
+        .filter(|it| found.contains(it.name))
+        .collect();
+    assert!(broken.is_empty(), "{broken:?}");
+    // What needs a crash, a rollback or a flawed proposal is of other worlds.
+    let missing = WITNESSES.iter().filter(|it| !found.contains(it.name));
+    let missing: Vec<_> = missing.map(|it| it.name).collect();
+    assert!(missing.len() < WITNESSES.len() / 2, "{missing:?}");
+}
+
+#[test]
+fn the_checker_explains_whatever_a_conforming_ledger_may_choose() {
+    let both = Explained::<PendingAction>::new(Account::default());
+    assert!(!found(both, Freedom::May, None).contains(CONFORMS));
+}
+
+/// PA-9, PA-12 and PA-13 break something in other worlds, or nothing that an output shows; PA-11 and PA-14 are permissions.
+#[test]
+fn a_guarantee_breaks_without_each_clause_that_binds_a_ledger_in_this_world() {
+    let needed = [
+        "PA-1", "PA-2", "PA-3", "PA-4", "PA-5", "PA-6", "PA-7", "PA-8", "PA-10",
+    ];
+    for (number, entry) in (0..).zip(PendingAction::CLAUSES) {
+        let variant = Variant {
+            left_out: ClauseSet::from(Clause(number)),
+            ..Variant::default()
+        };
+        let ledger = Alone(ByVariant::new(variant, Account::default()));
+        let found = found(ledger, Freedom::Default, Some(6));
+        let is_broken = GUARANTEES.iter().any(|it| found.contains(it.name));
+        assert_eq!(
+            is_broken,
+            needed.contains(&entry.id),
+            "{}: {found:?}",
+            entry.id
+        );
+    }
+}
