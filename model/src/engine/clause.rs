@@ -121,10 +121,7 @@ impl Debug for ClauseSet {
 }
 
 /// Lists the clauses of a text in its order, each with a constant of its name.
-///
-/// ```ignore
-/// clauses! { pub const CLAUSES; PA_1 "PA-1" Must; PA_4 "PA-4" Should; }
-/// ```
+/// A list reads `clauses! { pub const CLAUSES; PA_1 "PA-1" Must; PA_4 "PA-4" Should; }`.
 #[macro_export]
 macro_rules! clauses {
     ($visible:vis const $list:ident; $($name:ident $id:literal $level:ident;)*) => {
