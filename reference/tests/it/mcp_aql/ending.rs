@@ -220,6 +220,21 @@ fn a_token_ends_with_its_session() {
     assert_eq!(stage.does(retry)[1], "respond TokenInvalid");
 }
 
+/// AQL-5.4-2: to its last millisecond, the tolerance included, a token ends with its session.
+#[test]
+fn a_token_ends_with_its_session_in_its_last_millisecond() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call_in_session(3));
+    let of = stage.gatekeeper.token(&token);
+    stage.now = of.expect("it was issued").valid_until.millis();
+    assert_eq!(stage.does(end_session("s1")), [REVOKED]);
+    let mut stage = Stage::new();
+    let token = stage.asks(call_in_session(3));
+    let of = stage.gatekeeper.token(&token);
+    stage.now = of.expect("it was issued").valid_until.millis() + 1;
+    assert_ne!(stage.does(end_session("s1")), [REVOKED]);
+}
+
 /// AQL-5.4-2: no token comes for a session that has ended, where its name stands for one connection; where it can stand for
 /// another, that one has its own. What is bound to no session is of no concern.
 #[test]
