@@ -60,13 +60,11 @@ fn texts() -> Markup {
     html! {
         details {
             summary { "Unofficial, made from " (countersign_clauses::texts().len()) " texts" }
-            div.wide {
-                table {
-                    thead { tr { th { "Name" } th { "Title" } th { "Version, date" } th { "SHA-256, first 12 digits" } } }
-                    tbody {
-                        @for it in countersign_clauses::texts() {
-                            tr { td { (it.protocol) } td { (it.title) } td { (it.stated()) } td { code { (it.sha256) } } }
-                        }
+            table.judged {
+                thead { tr { th { "Name" } th { "Title" } th { "Version, date" } th { "SHA-256, first 12 digits" } } }
+                tbody {
+                    @for it in countersign_clauses::texts() {
+                        tr { td { (it.protocol) } td { (it.title) } td { (it.stated()) } td { code { (it.sha256) } } }
                     }
                 }
             }
