@@ -58,13 +58,6 @@ struct Explanation<P: Protocol> {
 /// A world, and what does not fit in it.
 type Misfit<P> = (World<P>, Vec<Mismatch<<P as Protocol>::Output>>);
 
-/// That, and the clauses that together state a mismatch.
-type Closest<P> = (
-    World<P>,
-    Vec<Mismatch<<P as Protocol>::Output>>,
-    Vec<Clauses>,
-);
-
 impl<P: Protocol> Checker<P> {
     /// A party that has done nothing so far.
     pub fn new(account: P::Account) -> Self {
@@ -147,8 +140,7 @@ impl<P: Protocol> Checker<P> {
         call: &P::Call,
         outputs: &[P::Output],
     ) -> Finding<P::Output> {
-        let (mut world, mut mismatches, stated) = self.closest(variant, call, outputs);
-        mismatches.sort_by_key(|it| P::gravity(it.output()));
+        let ((mut world, mut mismatches), stated) = self.closest(variant, call, outputs);
         let either = |explain: &dyn Fn(bool) -> Option<Explanation<P>>| {
             explain(true).or_else(|| explain(false))
         };
@@ -272,20 +264,27 @@ impl<P: Protocol> Checker<P> {
         outputs: &[P::Output],
     ) -> Option<Explanation<P>> {
         Self::candidates(stated).find_map(|left_out| {
-            let beside = left_out.iter().find(|it| variant.enforces(*it));
+            let beside = left_out.iter().find(|it| variant.enforces(*it))?;
             let less = variant.without(left_out);
-            let (_, mut rest, stated) = self.closest(&less, call, outputs);
-            rest.sort_by_key(|it| P::gravity(it.output()));
-            if beside.is_none() || rest == mismatches {
+            let ((_, rest), stated) = self.closest(&less, call, outputs);
+            if rest == mismatches {
                 return None;
             }
             let it = self.without_one(&less, first_alone, &stated, call, outputs)?;
-            Some(Explanation { beside, ..it })
+            Some(Explanation {
+                beside: Some(beside),
+                ..it
+            })
         })
     }
 
-    /// The world with the fewest mismatches, going on after each; and the clauses that together state a mismatch.
-    fn closest(&self, variant: &Variant<P>, call: &P::Call, outputs: &[P::Output]) -> Closest<P> {
+    /// The world with the fewest mismatches, going on after each, the gravest first; and the clauses that together state one.
+    fn closest(
+        &self,
+        variant: &Variant<P>,
+        call: &P::Call,
+        outputs: &[P::Output],
+    ) -> (Misfit<P>, Vec<Clauses>) {
         let mut stated: Vec<Clauses> = Vec::new();
         let mut best: Option<Misfit<P>> = None;
         for world in &self.worlds {
@@ -323,8 +322,9 @@ impl<P: Protocol> Checker<P> {
                 }
             });
         }
-        let (world, mismatches) = best.expect("there is a world");
-        (world, mismatches, stated)
+        let mut best = best.expect("there is a world");
+        best.1.sort_by_key(|it| P::gravity(it.output()));
+        (best, stated)
     }
 }
 

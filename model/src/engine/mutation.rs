@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug, Formatter};
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::engine::checker::{Checker, Judgement};
 use crate::engine::model::Party;
@@ -64,10 +64,13 @@ impl<P: Mutable, E: Executor<P>> Mutated<P, E> {
 
     /// All changes that the checker has let pass so far, in every run of this search.
     pub fn tolerated(&self) -> Tolerated {
+        self.list().clone()
+    }
+
+    fn list(&self) -> MutexGuard<'_, Tolerated> {
         self.tolerated
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .clone()
     }
 
     /// Each way to change an answer once.
@@ -120,14 +123,10 @@ where
                 if self.change.is_none() {
                     self.changes(&outputs, |change, output, changed| {
                         let kind = P::kind_name(output);
-                        let mut judged = judged.clone();
-                        judged.checker = self.judged.checker.clone();
-                        judged.judgement = judged.checker.observe(variant, call, &changed);
+                        let executor = judged.executor.clone();
+                        let judged = self.judged.putting_out(executor, variant, call, &changed);
                         if judged.judgement == Judgement::Conforms {
-                            self.tolerated
-                                .lock()
-                                .unwrap_or_else(PoisonError::into_inner)
-                                .insert((change, kind));
+                            self.list().insert((change, kind));
                         }
                         each(
                             Self {

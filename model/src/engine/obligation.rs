@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::engine::clause::{Clause, Clauses, Level};
+use crate::engine::clause::{Clause, Clauses};
 use crate::engine::protocol::{Protocol, Variant};
 use crate::engine::world::Freedom;
 
@@ -108,9 +108,7 @@ impl<P: Protocol> Obligation<P> {
     }
     /// Whether a conforming party with that freedom has to meet it in the end.
     pub(crate) fn must_be_met(&self, variant: &Variant<P>, freedom: Freedom) -> bool {
-        let is_must = |clause: &Clause| {
-            variant.enforces(*clause) && P::CLAUSES[usize::from(clause.0)].level == Level::Must
-        };
+        let is_must = |clause: &Clause| variant.enforces(*clause) && P::is_must(*clause);
         self.is_due(variant)
             && (freedom < Freedom::Should
                 || self.clauses.is_empty()

@@ -1,11 +1,10 @@
-//! Parties: a conforming one, one that is judged, one that is held to the letter, one whose outputs are changed.
+//! Parties: every conforming one, one without a clause, one that is judged, one that is explained.
 
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::engine::checker::{Checker, Judgement};
-use crate::engine::clause::{Clause, Level};
 use crate::engine::model::Party;
 use crate::engine::protocol::{Protocol, Variant};
 use crate::engine::world::{Freedom, World};
@@ -72,6 +71,24 @@ where
     }
 }
 
+/// Alone: by its own text, whichever the model is given, and nobody judges it.
+impl<P: Protocol> Party<P> for ByVariant<P>
+where
+    Self: Send + Sync,
+{
+    fn answers(
+        &self,
+        _: &Variant<P>,
+        _: Freedom,
+        call: &P::Call,
+        each: &mut dyn FnMut(Self, Vec<P::Output>),
+    ) {
+        let mut party = self.clone();
+        let outputs = party.call(call);
+        each(party, outputs);
+    }
+}
+
 impl<P: Protocol> Clone for ByVariant<P> {
     fn clone(&self) -> Self {
         Self {
@@ -112,6 +129,23 @@ impl<P: Protocol, E> Judged<P, E> {
             judgement: Judgement::Conforms,
         }
     }
+
+    /// After the call, for which the executor has become that and has put this out.
+    pub(crate) fn putting_out(
+        &self,
+        executor: E,
+        variant: &Variant<P>,
+        call: &P::Call,
+        outputs: &[P::Output],
+    ) -> Self {
+        let mut checker = self.checker.clone();
+        let judgement = checker.observe(variant, call, outputs);
+        Self {
+            executor,
+            checker,
+            judgement,
+        }
+    }
 }
 
 impl<P: Protocol, E: Executor<P>> Party<P> for Judged<P, E>
@@ -126,10 +160,9 @@ where
         call: &P::Call,
         each: &mut dyn FnMut(Self, Vec<P::Output>),
     ) {
-        let mut party = self.clone();
-        let outputs = party.executor.call(call);
-        party.judgement = party.checker.observe(variant, call, &outputs);
-        each(party, outputs);
+        let mut executor = self.executor.clone();
+        let outputs = executor.call(call);
+        each(self.putting_out(executor, variant, call, &outputs), outputs);
     }
     fn dies(&mut self, lost: usize) {
         self.executor.dies(lost);
@@ -180,12 +213,8 @@ where
                 let mut checker = self.checker.clone();
                 let judgement = match checker.observe(variant, call, &outputs) {
                     Judgement::Found(it)
-                        if it
-                            .clause
-                            .into_iter()
-                            .chain(it.beside)
-                            .all(is_recommended::<P>)
-                            && it.clause.is_some() =>
+                        if it.clause.is_some()
+                            && !it.clause.into_iter().chain(it.beside).any(P::is_must) =>
                     {
                         Judgement::Conforms
                     }
@@ -205,10 +234,4 @@ where
     fn conforms(&self) -> bool {
         self.judgement == Judgement::Conforms
     }
-}
-
-fn is_recommended<P: Protocol>(clause: Clause) -> bool {
-    P::CLAUSES
-        .get(usize::from(clause.0))
-        .is_some_and(|it| it.level != Level::Must)
 }

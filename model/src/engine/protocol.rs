@@ -6,7 +6,7 @@ use std::hash::Hash;
 use smallvec::SmallVec;
 
 use crate::engine::choice::Choices;
-use crate::engine::clause::{Clause, ClauseSet, Clauses, Entry};
+use crate::engine::clause::{Clause, ClauseSet, Clauses, Entry, Level};
 use crate::engine::fact::{Fact, Interval};
 use crate::engine::obligation::{Force, Obligation, Owed, Until};
 
@@ -60,6 +60,12 @@ pub trait Protocol: Copy + Debug + Eq + Hash + Sized + 'static {
 
     /// The kind of an output, below 32.
     fn kind(output: &Self::Output) -> u8;
+
+    /// Whether a clause is a MUST.
+    fn is_must(clause: Clause) -> bool {
+        let entry = Self::CLAUSES.get(usize::from(clause.0));
+        entry.is_none_or(|it| it.level == Level::Must)
+    }
 
     /// How grave it is that an output came unasked, or is missing: something that ran is 0, something told is more.
     fn gravity(output: &Self::Output) -> u8;
@@ -231,11 +237,8 @@ impl<P: Protocol> Step<'_, P> {
         fact: impl Fn(&mut P::Account) -> &mut Fact,
         by_default: bool,
     ) -> bool {
-        let holds = match *fact(&mut self.account) {
-            Fact::No => return false,
-            Fact::Yes => return true,
-            Fact::Perhaps => (self.choose(2) == 0) == by_default,
-        };
+        let known = *fact(&mut self.account);
+        let holds = self.holds(known, by_default);
         *fact(&mut self.account) = holds.into();
         holds
     }
@@ -247,17 +250,23 @@ impl<P: Protocol> Step<'_, P> {
         bound: i64,
         by_default: bool,
     ) -> bool {
-        let holds = match number(&mut self.account).is_at_most(bound) {
-            Fact::No => return false,
-            Fact::Yes => return true,
-            Fact::Perhaps => (self.choose(2) == 0) == by_default,
-        };
+        let known = number(&mut self.account).is_at_most(bound);
+        let holds = self.holds(known, by_default);
         let it = number(&mut self.account);
         if holds {
-            it.high = bound;
+            it.high = it.high.min(bound);
         } else {
-            it.low = bound.saturating_add(1);
+            it.low = it.low.max(bound.saturating_add(1));
         }
         holds
+    }
+
+    /// The same of a fact outside the account: the caller writes down what was chosen.
+    pub fn holds(&mut self, fact: Fact, by_default: bool) -> bool {
+        match fact {
+            Fact::No => false,
+            Fact::Yes => true,
+            Fact::Perhaps => (self.choose(2) == 0) == by_default,
+        }
     }
 }

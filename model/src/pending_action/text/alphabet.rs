@@ -293,6 +293,20 @@ pub struct Record {
 }
 
 impl Output {
+    /// The same message or event under that id; nothing, where it has none.
+    pub fn with_id(&self, id: Id) -> Option<Self> {
+        match self {
+            Self::Append(it) => Some(Self::Append(Message { id, ..*it })),
+            Self::Event(it) => Some(Self::Event(Event { id, ..it.clone() })),
+            Self::Perform { .. }
+            | Self::InDoubt(_)
+            | Self::Audit
+            | Self::Snapshot(_)
+            | Self::Refused
+            | Self::Other(_) => None,
+        }
+    }
+
     /// The action that it names: a confirmation request keeps the id out of the visible message.
     pub fn action(&self) -> Option<ActionId> {
         match *self {

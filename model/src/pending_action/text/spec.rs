@@ -243,24 +243,8 @@ impl Turn<'_, '_> {
         let Op::Restart(Lost::Outputs(lost)) = op else {
             return;
         };
-        for output in lost {
-            let retold = match output {
-                Output::Append(it) => Output::Append(Message {
-                    id: Id::Again,
-                    ..*it
-                }),
-                Output::Event(it) => Output::Event(Event {
-                    id: Id::Again,
-                    ..it.clone()
-                }),
-                // "No other comes again."
-                Output::Perform { .. }
-                | Output::InDoubt(_)
-                | Output::Audit
-                | Output::Snapshot(_)
-                | Output::Refused
-                | Output::Other(_) => continue,
-            };
+        // "No other comes again."
+        for retold in lost.iter().filter_map(|it| it.with_id(Id::Again)) {
             self.step.owe(&[PA_10], retold);
         }
     }
@@ -791,8 +775,7 @@ impl Turn<'_, '_> {
     /// "A session ends once", and is asked for no more. A rollback may have brought it back.
     fn must_go_on(&mut self, session: Name) -> Result<(), Clauses> {
         let is_known = self.step.account.has_ended(session);
-        let has_ended =
-            is_known == Fact::Yes || is_known == Fact::Perhaps && self.step.choose(2) == 0;
+        let has_ended = self.step.holds(is_known, true);
         if is_known == Fact::Perhaps {
             self.step.account.set_ended(session, has_ended.into());
         }

@@ -1,9 +1,5 @@
 //! Of each guarantee of pending actions a history that breaks it, and a twin that breaks none.
-#![expect(
-    clippy::too_many_lines,
-    clippy::wildcard_enum_match_arm,
-    reason = "a table of histories"
-)]
+#![expect(clippy::too_many_lines, reason = "a table of histories")]
 use std::sync::Arc;
 
 use countersign_model::engine::model::Statement;
@@ -83,17 +79,7 @@ fn event(action: ActionId, what: What) -> Output {
     })
 }
 fn again(output: &Output) -> Output {
-    match output.clone() {
-        Output::Append(it) => Output::Append(Message {
-            id: Id::Again,
-            ..it
-        }),
-        Output::Event(it) => Output::Event(Event {
-            id: Id::Again,
-            ..it
-        }),
-        other => other,
-    }
+    output.with_id(Id::Again).expect("it has an id")
 }
 fn created(action: ActionId, record: Record) -> Output {
     event(action, What::Created(Arc::new(record)))

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use countersign_model::engine::clause::{Clause, ClauseSet};
 use countersign_model::engine::model::{CONFORMS, Model, Party};
-use countersign_model::engine::party::{ByVariant, Executor, Explained};
+use countersign_model::engine::party::{ByVariant, Explained};
 use countersign_model::engine::protocol::{Protocol, Variant};
 use countersign_model::engine::world::{Freedom, World};
 use countersign_model::pending_action::text::PendingAction;
 use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::alphabet::{Call, Output};
 use countersign_model::pending_action::text::environment::Bounds;
 use countersign_model::pending_action::text::guarantees::{GUARANTEES, WITNESSES};
 use stateright::{Checker as _, Model as _};
@@ -39,24 +38,6 @@ fn found<Q: Party<PendingAction>>(
     }
     let checker = search.spawn_dfs().join();
     checker.discoveries().into_keys().collect()
-}
-
-/// A ledger by a text of its own, with nobody beside it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Alone(ByVariant<PendingAction>);
-
-impl Party<PendingAction> for Alone {
-    fn answers(
-        &self,
-        _: &Variant<PendingAction>,
-        _: Freedom,
-        call: &Call,
-        each: &mut dyn FnMut(Self, Vec<Output>),
-    ) {
-        let mut party = self.clone();
-        let outputs = party.0.call(call);
-        each(party, outputs);
-    }
 }
 
 #[test]
@@ -91,7 +72,7 @@ fn a_guarantee_breaks_without_each_clause_that_binds_a_ledger_in_this_world() {
             left_out: ClauseSet::from(Clause(number)),
             ..Variant::default()
         };
-        let ledger = Alone(ByVariant::new(variant, Account::default()));
+        let ledger = ByVariant::new(variant, Account::default());
         let found = found(ledger, Freedom::Default, Some(6));
         let is_broken = GUARANTEES.iter().any(|it| found.contains(it.name));
         assert_eq!(

@@ -141,17 +141,7 @@ fn append(body: Body) -> Output {
     })
 }
 fn again(output: &Output) -> Output {
-    match output.clone() {
-        Output::Append(it) => Output::Append(Message {
-            id: Id::Again,
-            ..it
-        }),
-        Output::Event(it) => Output::Event(Event {
-            id: Id::Again,
-            ..it
-        }),
-        other => other,
-    }
+    output.with_id(Id::Again).expect("it has an id")
 }
 fn record(nonce: Nonce, proposal: &Proposal) -> Record {
     Record {
