@@ -18,7 +18,7 @@ use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::side_by_side::processors;
 use countersign_conform::suite::{Suited, committed};
-use countersign_driver::{Answer, Protocol, Request, Response};
+use countersign_protocol::{Answer, Protocol, Request, Response};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 

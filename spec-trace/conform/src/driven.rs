@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
-use countersign_driver::{Common, Greeting, Kind as OutputKind, Op, Output, Protocol};
 use countersign_model::judge::{Finding, Judge, Kind};
 use countersign_model::readings::Place;
+use countersign_protocol::{Common, Greeting, Kind as OutputKind, Op, Output, Protocol};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -11,7 +11,6 @@ pub mod vectors;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use countersign_driver::{Greeting, Protocol};
 use countersign_model::ablation;
 use countersign_model::bounds::Bounds;
 use countersign_model::judge::Kind;
@@ -20,6 +19,7 @@ use countersign_model::properties::PropertyRow;
 use countersign_model::rules::Rules;
 use countersign_model::specification::{self, Modelled, Specification};
 use countersign_model::table::Tabled;
+use countersign_protocol::{Greeting, Protocol};
 use serde::{Deserialize, Serialize};
 
 use crate::driven::{self, Driven, Others, Run, Settled};

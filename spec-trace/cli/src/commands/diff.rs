@@ -19,10 +19,10 @@ use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::side_by_side::{processors, side_by_side};
 use countersign_conform::suite::Suited;
 use countersign_conform::suite::party::{Answering, Guard, Party, ablated, unseen};
-use countersign_driver::{Greeting, Protocol as _};
 use countersign_lint::baseline::Baseline;
 use countersign_live::http;
 use countersign_model::rules::GuardRow;
+use countersign_protocol::{Greeting, Protocol as _};
 use miette::{Context, IntoDiagnostic, miette};
 
 use super::diff_http::{self, HttpArgs};

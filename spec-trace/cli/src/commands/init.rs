@@ -100,7 +100,7 @@ struct Op {
 /// The adapter. It answers each op of the protocol's own with a refusal, and passes the preflight.
 pub fn adapter(protocol: Protocol, language: Language) -> Answer {
     let about = smoke::about(protocol);
-    let schema = countersign_driver::schema();
+    let schema = countersign_protocol::schema();
     let requests = &schema["$defs"][format!("{}.request", about.name)]["oneOf"];
     let examples = examples(page(protocol));
     let requests = requests.as_array().into_iter().flatten();

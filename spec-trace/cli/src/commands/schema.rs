@@ -83,7 +83,7 @@ pub const SCHEMAS: &[Schema] = &[
     },
     Schema {
         name: "driver",
-        text: || format!("{:#}\n", countersign_driver::schema()),
+        text: || format!("{:#}\n", countersign_protocol::schema()),
     },
     Schema {
         name: "findings",

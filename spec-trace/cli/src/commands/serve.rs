@@ -31,7 +31,7 @@ use crate::spec_file::Changes;
 
 /// What stands below the options: all requests, as the types of the driver protocol have them.
 fn requests() -> String {
-    let schema = countersign_driver::schema();
+    let schema = countersign_protocol::schema();
     let mut text = String::from(FIRST);
     for (protocol, skipped) in [
         ("aaep", 0),

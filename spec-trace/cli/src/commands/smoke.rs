@@ -15,7 +15,7 @@ use countersign_conform::driven::{Driven, Run, play};
 use countersign_conform::implementation::{Fault, Greeted, Lost, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_driver::{
+use countersign_protocol::{
     Answer as Said, Greeting, Kind as OutputKind, Protocol as _, Request, Response, VERSION,
 };
 use countersign_reference::time::Timestamp;
@@ -677,7 +677,7 @@ impl Preflight {
 
     /// The ops that every implementation has, and those that it declares.
     fn ops(&self, optional: &[Optional]) -> Vec<String> {
-        let schema = countersign_driver::schema();
+        let schema = countersign_protocol::schema();
         let ops = schema["$defs"][format!("{}.request", self.protocol)]["oneOf"].as_array();
         let ops = ops.into_iter().flatten();
         let ops = ops.filter_map(|op| op["properties"]["op"]["const"].as_str());

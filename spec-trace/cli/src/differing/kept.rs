@@ -7,7 +7,7 @@ use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::vectors::{Vector, VectorStep};
-use countersign_driver::Protocol as _;
+use countersign_protocol::Protocol as _;
 use serde_json::{Map, Value};
 
 use super::html::step;

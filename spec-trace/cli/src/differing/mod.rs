@@ -20,8 +20,8 @@ use std::time::Duration;
 use countersign_clauses::{Clause, Level, Role, cited, links};
 use countersign_conform::driven::{self, DRIVER, Divergence, Driven, Ended, Search, Told};
 use countersign_conform::implementation::Implementation;
-use countersign_driver::{Output, Protocol, Request};
 use countersign_lint::baseline::{Baseline, Known};
+use countersign_protocol::{Output, Protocol, Request};
 use miette::{IntoDiagnostic, miette};
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! AAEP over the driver protocol: ops as inputs of the producer, its outputs as the protocol's.
 
-use countersign_driver::aaep::{
+use countersign_protocol::aaep::{
     self as driver, Aaep as Protocol, AnsweredBy, Capability, Notice, Op, Sent,
 };
-use countersign_driver::{Json, Kind, Refused};
+use countersign_protocol::{Json, Kind, Refused};
 use countersign_reference::aaep::{
     self as reference, Action, ActionId, Answer, Answered, Ask, Capabilities, Choice, Chunk,
     Clarify, Decision, Handoff, Input, Outcome, Output, OutputId, Producer, ReplyToken,

@@ -4,7 +4,7 @@
 //! the next one is taken.
 
 use countersign_conform::implementation::{Implementation, Lost};
-use countersign_driver::{
+use countersign_protocol::{
     Answer, BadRequest, Common, Greeting, Kind, Op, Output as Put, Problem, Protocol, Request,
     Response, VERSION,
 };

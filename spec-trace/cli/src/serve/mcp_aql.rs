@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use countersign_driver::mcp_aql::{self as driver, Capability, McpAql as Protocol, Op};
-use countersign_driver::{Json, Kind, Refused};
+use countersign_protocol::mcp_aql::{self as driver, Capability, McpAql as Protocol, Op};
+use countersign_protocol::{Json, Kind, Refused};
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
     AdapterName, Call, DangerLevel, EventKind, Gatekeeper, Input, OperationName, Oracle, Outcome,

@@ -15,7 +15,7 @@ pub mod stdio;
 use std::error::Error;
 use std::fmt;
 
-use countersign_driver::{Kind, Protocol, Refused};
+use countersign_protocol::{Kind, Protocol, Refused};
 use countersign_reference::time::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -4,10 +4,10 @@
 //! The one thing to know: a response is written only when what it tells of is durable, and the next request shows that
 //! it was. `arguments` reach the ledger as they are written, and come out as a string that holds that very text (PA-3).
 
-use countersign_driver::pending_action::{
+use countersign_protocol::pending_action::{
     self as driver, Capability, Op, PendingAction as Protocol,
 };
-use countersign_driver::{Json, Kind, Refused};
+use countersign_protocol::{Json, Kind, Refused};
 use countersign_reference::ids::IdSource;
 use countersign_reference::pending_action::{
     Decide, Decision, Effect, Input, Ledger, Named, Outcome, Output, Propose, Settings, Snapshot,
@@ -139,7 +139,7 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
         Capability::Say,
         Capability::Idempotent,
     ];
-    const SHOWS: &'static [Kind] = <Protocol as countersign_driver::Protocol>::SHOWN_UNASKED;
+    const SHOWS: &'static [Kind] = <Protocol as countersign_protocol::Protocol>::SHOWN_UNASKED;
     const TICK: Request = Request::Happens(Input::Tick);
 
     fn is_kept(&self) -> bool {

@@ -5,8 +5,8 @@
 
 use std::io::{self, BufRead, Write};
 
-use countersign_driver::{Answer, LONGEST_LINE, Request, Response};
 use countersign_lint::lines::{Line, Lines};
+use countersign_protocol::{Answer, LONGEST_LINE, Request, Response};
 
 use super::Service;
 use super::conversation::Conversation;

@@ -79,7 +79,7 @@ fn reference(protocol: &str) -> Command {
 
 /// The schema of each message, by its name.
 static MESSAGES: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
-    let schema = countersign_driver::schema();
+    let schema = countersign_protocol::schema();
     let of_message = |name: &String| {
         let mut schema = schema.clone();
         schema["anyOf"] = json!([{"$ref": format!("#/$defs/{name}")}]);
@@ -345,7 +345,7 @@ fn the_reference_answers_the_examples_of_the_pages() {
 /// A page is whole: it has an example of every op and of every output, and names every field and every capability.
 #[test]
 fn each_page_has_every_op_output_field_and_capability() {
-    let (shared, schema) = (shared(), countersign_driver::schema());
+    let (shared, schema) = (shared(), countersign_protocol::schema());
     let examples = examples();
     let of = |message: &str| schema["$defs"][message].clone();
     for (protocol, program) in ADAPTERS {
@@ -434,7 +434,7 @@ fn each_conversation_has_every_op_and_every_output_of_its_adapter() {
             );
         }
         let ops: Vec<&Value> = turns.iter().map(|(request, _)| &request["op"]).collect();
-        let schema = countersign_driver::schema();
+        let schema = countersign_protocol::schema();
         let requests = schema["$defs"][format!("{protocol}.request")]["oneOf"]
             .as_array()
             .unwrap();

@@ -14,13 +14,13 @@ use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::committed;
 use countersign_conform::suite::party::{Answering, Party, ablated};
-use countersign_driver::{Protocol, Request, Response};
 use countersign_lint::envelope::{How, Opened};
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::LintReport;
 use countersign_lint::selection::Selection;
 use countersign_lint::transcript::judge_transcript;
 use countersign_model::rules::Rules;
+use countersign_protocol::{Protocol, Request, Response};
 
 /// So many runs, each of so many steps.
 const RUNS: u64 = 150;

@@ -5,13 +5,13 @@ use countersign_cli::serve::controls::Referred as _;
 use countersign_conform::aaep::wide::Driver;
 use countersign_conform::driven::{Driven as _, Run, Told, play};
 use countersign_conform::implementation::Greeted;
-use countersign_driver::aaep::{self, Aaep};
-use countersign_driver::{Common, Op, Output};
 use countersign_lint::judge as judged;
 use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
 use countersign_lint::surrogates::without_halves;
 use countersign_lint::time::Timestamp;
+use countersign_protocol::aaep::{self, Aaep};
+use countersign_protocol::{Common, Op, Output};
 use serde_json::{Value, json};
 
 /// So many runs, each of so many steps.

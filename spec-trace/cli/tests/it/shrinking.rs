@@ -12,8 +12,8 @@ use std::time::Duration;
 use countersign_conform::aaep::wide::Driver;
 use countersign_conform::driven::{Run, Search};
 use countersign_conform::implementation::{Greeted, Implementation, Lost, Process};
-use countersign_driver::aaep::Aaep;
-use countersign_driver::{Request, Response};
+use countersign_protocol::aaep::Aaep;
+use countersign_protocol::{Request, Response};
 
 /// A fault, the seed of the first run in which it shows, by how many clauses it does, the steps of all the short runs together, and the
 /// requests that were needed.

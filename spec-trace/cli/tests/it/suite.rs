@@ -10,7 +10,7 @@ use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::{Suited, for_clauses, of_parts, tried_for};
-use countersign_driver::Protocol as _;
+use countersign_protocol::Protocol as _;
 use serde_json::Value;
 
 /// Where this is set, the committed runs for clauses are written anew.

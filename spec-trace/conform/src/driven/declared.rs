@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_driver::{Greeting, Kind, Protocol};
+use countersign_protocol::{Greeting, Kind, Protocol};
 
 /// A protocol, a capability of it, a kind of output or a choice of a reading, and the clauses that need it.
 type Need = (&'static str, &'static str, &'static [&'static str]);

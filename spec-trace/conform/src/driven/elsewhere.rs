@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_driver::{Op, Output, Protocol, Request};
+use countersign_protocol::{Op, Output, Protocol, Request};
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
 

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use countersign_driver::{Greeting, Kind, Output, Protocol as _};
 use countersign_model::judge::Judge as _;
+use countersign_protocol::{Greeting, Kind, Output, Protocol as _};
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
 

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use countersign_driver::Protocol;
 use countersign_model::judge::Finding;
+use countersign_protocol::Protocol;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 

@@ -9,7 +9,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use countersign_driver::{
+use countersign_protocol::{
     Answer, Common, Greeting, Op, Output, Protocol, Request, Response, VERSION,
 };
 use countersign_reference::time::Timestamp;
@@ -250,7 +250,7 @@ impl fmt::Display for Fault {
             Self::TooLong => write!(
                 formatter,
                 "the adapter wrote a line of more than {} bytes",
-                countersign_driver::LONGEST_LINE
+                countersign_protocol::LONGEST_LINE
             ),
             Self::Unreadable(line, problem) => {
                 write!(formatter, "the line is no response: {problem}: {line}")

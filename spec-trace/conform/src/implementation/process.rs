@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use countersign_driver::{LONGEST_LINE, Protocol, Request, Response};
+use countersign_protocol::{LONGEST_LINE, Protocol, Request, Response};
 
 use super::{Fault, Implementation, Lost};
 

@@ -10,12 +10,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
-use countersign_driver::{Answer, Common, Greeting, Op, Output, Request, Response};
 use countersign_model::bounds::Bounds;
 use countersign_model::judged::{CallTold as _, Told};
 use countersign_model::rules::{GuardRow, Rules};
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
+use countersign_protocol::{Answer, Common, Greeting, Op, Output, Request, Response};
 use countersign_reference::time::Timestamp;
 
 use super::{ActionOf, StateOf, Suited, Taken, steps_taken};

@@ -3,7 +3,7 @@
 //! The one thing to know: it is held by what the file says alone, as a test driver in any language holds it (README.md of the
 //! vectors), so that a file that was changed by hand is taken at its word. No judge is asked.
 
-use countersign_driver::{Common, Kind, Op, Output, Protocol, Request};
+use countersign_protocol::{Common, Kind, Op, Output, Protocol, Request};
 use countersign_reference::time::Timestamp;
 use serde_json::{Map, Value};
 

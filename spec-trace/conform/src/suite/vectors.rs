@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use countersign_driver::{Greeting, Op, Output, Protocol, Request};
 use countersign_model::judge::Judge as _;
+use countersign_protocol::{Greeting, Op, Output, Protocol, Request};
 use countersign_reference::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -474,7 +474,7 @@ fn steps<D: Suited>(answered: &[Answered<D>], length: usize) -> Vec<VectorStep> 
         }
     }
     let reset = VectorStep {
-        request: request::<D>(D::START, Op::Common(countersign_driver::Common::Reset {})),
+        request: request::<D>(D::START, Op::Common(countersign_protocol::Common::Reset {})),
         expected: Vec::new(),
         forbidden: Vec::new(),
         allowed: Vec::new(),

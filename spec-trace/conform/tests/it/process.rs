@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use countersign_conform::implementation::{Fault, Greeted, Lost, Process, Said};
-use countersign_driver::pending_action::PendingAction;
-use countersign_driver::{Common, Op};
+use countersign_protocol::pending_action::PendingAction;
+use countersign_protocol::{Common, Op};
 
 /// 2026-05-24T14:22:20Z.
 const NOW: i64 = 1_779_632_540_000;

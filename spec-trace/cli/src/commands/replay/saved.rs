@@ -9,11 +9,11 @@ use countersign_clauses::cited;
 use countersign_conform::driven::{Others, play};
 use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::suite::{Suited, translated};
-use countersign_driver::Protocol as _;
 use countersign_model::checker::StepText;
 use countersign_model::numbers::Value as Can;
 use countersign_model::rules::{Guards as _, Rules};
 use countersign_model::specification::{Modelled, Specification};
+use countersign_protocol::Protocol as _;
 use miette::miette;
 use serde_json::{Map, Value, json};
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::thread::{self, JoinHandle};
 
 use countersign_cli::serve::{Service, stdio};
-use countersign_driver::Protocol;
+use countersign_protocol::Protocol;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub const NOW: &str = "2026-05-24T14:22:20.000Z";
 
 /// The schema of each message.
 static MESSAGES: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
-    let schema = countersign_driver::schema();
+    let schema = countersign_protocol::schema();
     let names = schema["$defs"].as_object().unwrap().keys();
     let of_message = |name: &String| {
         let mut schema = schema.clone();

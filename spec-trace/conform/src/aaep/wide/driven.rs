@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use countersign_driver::aaep::{
-    self as driver, Aaep, AnsweredBy, Capability, Op as Own, Output as Out,
-};
-use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_model::aaep::judge::{
     self, AaepJudge, Body, Call, Declared, Output, QuestionKind, State, ToolCall,
 };
 use countersign_model::aaep::readings::Reading;
+use countersign_protocol::aaep::{
+    self as driver, Aaep, AnsweredBy, Capability, Op as Own, Output as Out,
+};
+use countersign_protocol::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_reference::aaep as executor;
 use executor::{ActionId, Input, ReplyToken, SessionId, ToolCallId};
 use serde::Deserialize;

@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use countersign_driver::Json;
-use countersign_driver::aaep as driver;
 use countersign_model::aaep::judge::{
     Body, Choice, Clarification, Decision, Event, Handed, Invocation, Malformed, Outcome, Question,
     ResponseKind, Risk, State, Streamed, Target, ToolStatus,
 };
+use countersign_protocol::Json;
+use countersign_protocol::aaep as driver;
 use countersign_reference::aaep::{EventId, ReplyToken, SessionId};
 use countersign_reference::time::Timestamp;
 use serde::Deserialize;

@@ -2,10 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use countersign_driver::aaep::{
-    self as driver, Aaep, AnsweredBy, Capability, Op as Own, ToolAction, ToolStatus,
-};
-use countersign_driver::{Common, Greeting, Json, Op, Output as Put, Refused};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::output::{Answered, Output};
@@ -15,6 +11,10 @@ use countersign_model::aaep::told::Asked as Call;
 use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot, Worked};
 use countersign_model::judged::CallTold as _;
 use countersign_model::specification::{Modelled as _, Specification};
+use countersign_protocol::aaep::{
+    self as driver, Aaep, AnsweredBy, Capability, Op as Own, ToolAction, ToolStatus,
+};
+use countersign_protocol::{Common, Greeting, Json, Op, Output as Put, Refused};
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 

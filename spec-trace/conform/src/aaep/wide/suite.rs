@@ -2,8 +2,6 @@
 //!
 //! The one thing to know: what the model has one word for is spelled otherwise in each question, so that two actions differ.
 
-use countersign_driver::Greeting;
-use countersign_driver::aaep::Aaep;
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::message::{Message, Shape, Token};
@@ -16,6 +14,8 @@ use countersign_model::aaep::words::{
 };
 use countersign_model::judged::CallTold as _;
 use countersign_model::time::Scale;
+use countersign_protocol::Greeting;
+use countersign_protocol::aaep::Aaep;
 
 use super::Driver;
 use super::driven::judge;

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use countersign_driver::mcp_aql::{self as driver, Capability, McpAql, Op as Own, Output};
-use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Entry, Failure, INTROSPECT, Issued, Level, LogEvent, Output as Shown,
     Performed, Purpose, Query,
 };
 use countersign_model::mcp_aql::judge::{Leeway, TokenJudge};
 use countersign_model::mcp_aql::readings::{Reading, RestartedSession};
+use countersign_protocol::mcp_aql::{self as driver, Capability, McpAql, Op as Own, Output};
+use countersign_protocol::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_reference::mcp_aql::{
     self as executor, DangerLevel, EventKind, Input, Oracle, Query as Asks,
 };

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use countersign_driver::mcp_aql::{self as driver, Capability, McpAql, Op as Own};
-use countersign_driver::{Greeting, Json, Op, Output as Put, Refused};
 use countersign_model::judged::CallTold as _;
 use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::message::Carried;
@@ -14,6 +12,8 @@ use countersign_model::mcp_aql::state::ETERNAL;
 use countersign_model::mcp_aql::told::Asked as Call;
 use countersign_model::mcp_aql::words::{Purpose, Slot};
 use countersign_model::time;
+use countersign_protocol::mcp_aql::{self as driver, Capability, McpAql, Op as Own};
+use countersign_protocol::{Greeting, Json, Op, Output as Put, Refused};
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 

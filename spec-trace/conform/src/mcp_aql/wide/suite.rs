@@ -1,7 +1,5 @@
 //! The steps that a run of the model is: its calls, with slots as tokens counted back from the latest.
 
-use countersign_driver::mcp_aql::McpAql;
-use countersign_driver::{Greeting, Kind};
 use countersign_model::judged::CallTold as _;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::judge::TokenJudge;
@@ -16,6 +14,8 @@ use countersign_model::mcp_aql::words::{
     Trigger,
 };
 use countersign_model::time::Scale;
+use countersign_protocol::mcp_aql::McpAql;
+use countersign_protocol::{Greeting, Kind};
 
 use super::Driver;
 use super::driven::{DEFAULT, with_leeway};

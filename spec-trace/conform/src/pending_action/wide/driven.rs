@@ -6,15 +6,15 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use countersign_driver::pending_action::{
-    self as driver, Capability, Op as Own, Output, PendingAction,
-};
-use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::judge::words::{
     self as judged, Call, Event, Message, Outcome, Terms, ToolCall,
 };
 use countersign_model::pending_action::readings::Reading;
+use countersign_protocol::pending_action::{
+    self as driver, Capability, Op as Own, Output, PendingAction,
+};
+use countersign_protocol::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_reference::pending_action::{Decision, Effect, Input, ToolStatus};
 use countersign_reference::time::Timestamp;
 use serde::de::DeserializeOwned;

@@ -4,11 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use countersign_driver::pending_action::{
-    self as driver, Append, CancelReason, Capability, Event, Happened, Message, Op as Own,
-    PendingAction, Propose,
-};
-use countersign_driver::{Common, Greeting, Json, Op, Output as Put, Refused};
 use countersign_model::judged::CallTold as _;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::action::Action;
@@ -18,6 +13,11 @@ use countersign_model::pending_action::rules::Guard;
 use countersign_model::pending_action::state::State;
 use countersign_model::pending_action::words::{Arguments, Decision, Note, Slot, ToolStatus};
 use countersign_model::specification::{Modelled as _, Specification};
+use countersign_protocol::pending_action::{
+    self as driver, Append, CancelReason, Capability, Event, Happened, Message, Op as Own,
+    PendingAction, Propose,
+};
+use countersign_protocol::{Common, Greeting, Json, Op, Output as Put, Refused};
 use countersign_reference::time::Timestamp;
 use serde::Serialize;
 

@@ -2,8 +2,6 @@
 //!
 //! The one thing to know: what the model has one word for is spelled otherwise in each proposal, so that two actions differ.
 
-use countersign_driver::Greeting;
-use countersign_driver::pending_action::PendingAction;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::action::Action;
 use countersign_model::pending_action::judge::PendingActionJudge;
@@ -17,6 +15,8 @@ use countersign_model::pending_action::words::{
     Decider as By, Decision, Effect, Flaw, Nonce, Proposal, SessionName, Slot, ToolStatus,
 };
 use countersign_model::time::{self, Scale};
+use countersign_protocol::Greeting;
+use countersign_protocol::pending_action::PendingAction;
 
 use super::Driver;
 use super::step::{Approved, Asked, Decided, Decider, Proposed, Quoted, Session, Step, Which};

@@ -1,9 +1,9 @@
 //! What is read, what is written, and what the schema says of it.
 
-use countersign_driver::aaep::{self, Aaep, Deliver, Sender};
-use countersign_driver::mcp_aql::McpAql;
-use countersign_driver::pending_action::PendingAction;
-use countersign_driver::{Answer, Json, Kind, Op, Output, Protocol, Request, Response, schema};
+use countersign_protocol::aaep::{self, Aaep, Deliver, Sender};
+use countersign_protocol::mcp_aql::McpAql;
+use countersign_protocol::pending_action::PendingAction;
+use countersign_protocol::{Answer, Json, Kind, Op, Output, Protocol, Request, Response, schema};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -556,7 +556,7 @@ fn an_answer_of_each_sort_is_written_with_its_id_first() {
     );
 }
 
-fn bad<P: Protocol>(line: &str) -> countersign_driver::BadRequest {
+fn bad<P: Protocol>(line: &str) -> countersign_protocol::BadRequest {
     Request::<P>::read(line.as_bytes()).unwrap_err()
 }
 
