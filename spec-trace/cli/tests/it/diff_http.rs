@@ -437,6 +437,22 @@ fn streams(line: &str, stream: &mut TcpStream) -> std::io::Result<bool> {
 const STARTED: &str = r#"{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.session.started","event_id":"evt_1","session_id":"sess_1","timestamp":"2026-05-24T14:22:20Z","producer":{"agent_id":"a"},"summary_normal":"s"}"#;
 
 #[test]
+#[ignore = "night: waits for 20 seconds"]
+fn a_producer_that_does_not_answer_is_an_error_that_says_so() {
+    let silent = bad(|_, _| {
+        thread::sleep(Duration::from_mins(1));
+        Ok(())
+    });
+    let outcome = driven(&silent, &[]);
+    assert_eq!(outcome.status, Some(2), "{}", outcome.report);
+    assert!(
+        outcome.stderr.contains("no answer in 10 seconds"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
 fn a_producer_that_cannot_be_driven_is_an_error_that_says_why() {
     let refused = "http://127.0.0.1:1".to_owned();
     let cases: Vec<(&str, String, &str)> = vec![
@@ -455,14 +471,6 @@ fn a_producer_that_cannot_be_driven_is_an_error_that_says_why() {
             "no HTTP",
             bad(|_, to| write!(to, "SSH-2.0\r\n")),
             "GET /events",
-        ),
-        (
-            "silent",
-            bad(|_, _| {
-                thread::sleep(Duration::from_mins(1));
-                Ok(())
-            }),
-            "no answer in 10 seconds",
         ),
         (
             "fails at the prompt",
