@@ -110,12 +110,12 @@ fn another_code_for_a_token_of_another_call_is_found_for_each_check() {
 fn one_that_takes_the_text_in_another_way_passes_and_the_way_is_named() {
     let settings = r#"{"expiry_boundary":"after","read_effect":"runs"}"#;
     let script = format!("exec $serve --settings '{settings}'");
-    let arguments = ["--runs", "120", "--format", "json"];
+    let arguments = ["--runs", "40", "--format", "json"];
     let document = unbroken(&mut diff("pending-action", &arguments, &script, &folder()));
     let readings = &document["readings"];
     assert_eq!(readings["expiry-boundary"], serde_json::json!(["after"]));
     assert_eq!(readings["read-effect"], serde_json::json!(["runs"]));
-    let arguments = ["--runs", "120"];
+    let arguments = ["--runs", "40"];
     let output = diff("pending-action", &arguments, &script, &folder()).output();
     let text = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
     assert!(text.contains("it takes expiry-boundary: after\n"), "{text}");

@@ -218,7 +218,7 @@ fn a_snapshot_that_turns_back_is_for_the_host_to_guard() {
     ) else {
         return;
     };
-    let report_of = |command: &[String]| report("pending-action", &["--runs", "120"], command);
+    let report_of = |command: &[String]| report("pending-action", &["--runs", "60"], command);
     let turning = report_of(&turns);
     assert_ne!(with(&turning, "host-must-guard"), [""; 0]);
     // What is let run again all the same is found with a rollback alone.
