@@ -253,7 +253,8 @@ impl Environment for PendingAction {
             | Op::Restart(_) => {}
         }
         if lost > 0 {
-            around.crashes -= 1;
+            // Who is told to come back, with nothing lost, can die in coming back: none is left to count then.
+            around.crashes = around.crashes.saturating_sub(1);
         }
         history.see(call, outputs, lost);
     }

@@ -10,6 +10,7 @@
 mod abstraction;
 mod concrete;
 mod consequences;
+pub mod executor;
 mod outputs;
 mod records;
 mod spelling;
@@ -30,7 +31,7 @@ use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
 use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::{SLOTS, Slot};
 use countersign_model::rules::Rules;
-use countersign_reference::pending_action as executor;
+use countersign_reference::pending_action as real;
 use countersign_reference::pending_action::{
     ActionId, Delivery, Input, Ledger, MessageId, Named, Nonce, Outcome, Proposal, Record,
     Settings, Snapshot, ToolCall,
@@ -122,8 +123,8 @@ impl PendingActionBridge {
             ..Reading::SPECIFICATION
         };
         let settings = Settings {
-            expiry_boundary: executor::ExpiryBoundary::After,
-            deciders_absent: executor::DecidersAbsent::Nobody,
+            expiry_boundary: real::ExpiryBoundary::After,
+            deciders_absent: real::DecidersAbsent::Nobody,
             ..concrete::AT_LEAST_ONCE
         };
         let model = self.model.literal().with(Rules::all(), reading);
@@ -184,8 +185,8 @@ impl Execution for Environment {
     type Protocol = PendingActionProtocol;
     type Host = Host;
     type Call = Input;
-    type Output = executor::Output;
-    type Refusal = executor::Refusal;
+    type Output = real::Output;
+    type Refusal = real::Refusal;
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
@@ -204,12 +205,12 @@ impl Execution for Environment {
         };
         let settings = Settings {
             expiry_boundary: match reading.expiry_boundary {
-                ExpiryBoundary::At => executor::ExpiryBoundary::At,
-                ExpiryBoundary::After => executor::ExpiryBoundary::After,
+                ExpiryBoundary::At => real::ExpiryBoundary::At,
+                ExpiryBoundary::After => real::ExpiryBoundary::After,
             },
             deciders_absent: match reading.deciders_absent {
-                DecidersAbsent::Anyone => executor::DecidersAbsent::Anyone,
-                DecidersAbsent::Nobody => executor::DecidersAbsent::Nobody,
+                DecidersAbsent::Anyone => real::DecidersAbsent::Anyone,
+                DecidersAbsent::Nobody => real::DecidersAbsent::Nobody,
             },
             ..concrete::AT_LEAST_ONCE
         };
@@ -398,8 +399,8 @@ fn check_at_most_once(
         ledger.handle(now, &mut ids, Input::Restart).outputs
     });
     let in_doubt = |output| {
-        if let executor::Output::Perform(ToolCall { action_id, .. }) = output {
-            executor::Output::InDoubt(Named { action_id })
+        if let real::Output::Perform(ToolCall { action_id, .. }) = output {
+            real::Output::InDoubt(Named { action_id })
         } else {
             output
         }
@@ -442,7 +443,7 @@ fn check_caught_up(host: &Host, clause: &'static str) -> Result<(), Disagreement
 }
 
 /// An executor that does not take its own journal.
-fn damage(damaged: &executor::Damaged) -> Disagreement {
+fn damage(damaged: &real::Damaged) -> Disagreement {
     Disagreement::in_state(
         JOURNAL,
         "a ledger that is rebuilt from its own journal".to_owned(),
