@@ -36,4 +36,5 @@ mod successors;
 pub mod table;
 mod text;
 pub mod time;
+pub mod wire;
 pub mod words;

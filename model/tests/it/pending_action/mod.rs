@@ -17,3 +17,4 @@ mod search;
 mod steps;
 mod teeth;
 mod text;
+mod wire;
