@@ -204,6 +204,7 @@ impl Account {
             .filter(|it| it.held == Phases::default())
         {
             action.nonce = record.nonce;
+            action.expires_at = record.expires_at;
             self.nonces += Nonce::from(record.nonce.is_some());
             self.becomes(id, Phase::Pending);
         }

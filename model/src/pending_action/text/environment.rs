@@ -391,6 +391,7 @@ fn flawed(plain: &Proposal, propose: &mut impl FnMut(Proposal)) {
     });
     propose(Proposal {
         arguments: Arguments {
+            size: 200,
             levels: 65,
             ..ARGUMENTS
         },

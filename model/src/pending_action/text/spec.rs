@@ -21,8 +21,9 @@ use crate::pending_action::text::clauses::{
     PA_14,
 };
 use crate::pending_action::text::readings::{
-    AtExpiry, BlankDecider, EditedArguments, EditedDenial, ExactArguments, FreeText, LostRelease,
-    NoDeciders, NoExpiry, NotRun, OrphanResult, Reading, Rollback, SessionEnd, Settlement,
+    BlankDecider, DecidersAbsent, EditedArguments, EditedDenial, ExactArguments, ExpiryAbsent,
+    ExpiryBoundary, FreeText, InDoubt, LostRelease, NotRun, OrphanResult, ReadEffect, Reading,
+    Rollback, SessionEnd, Settlement,
 };
 
 /// A name has so many characters at most.
@@ -51,6 +52,8 @@ pub struct Holes {
     any_id: bool,
     /// The time, from this one to the one that stands in the output.
     since: Option<Time>,
+    /// The expiry of a proposal that names none.
+    expiry: bool,
 }
 
 /// What meeting an obligation tells the account.
@@ -337,12 +340,15 @@ impl Turn<'_, '_> {
         self.must_go_on(session.name)?;
         self.check(
             PA_1,
-            proposal.expires_at.is_some() || self.reading().no_expiry == NoExpiry::NeverCloses,
+            proposal.expires_at.is_some() || self.reading().expiry_absent != ExpiryAbsent::Refused,
         )?;
         // "otherwise the proposal is refused, or recorded and told as expired with the next request"
         if proposal.expires_at.is_some_and(|time| self.is_over(time)) && self.step.choose(2) == 0 {
             self.check(PA_7, false)?;
         }
+        let is_open_end = proposal.expires_at.is_none();
+        let own_expiry = (is_open_end && self.reading().expiry_absent == ExpiryAbsent::After)
+            .then(|| self.step.account.clock.saturating_add(1));
         let record = Record {
             nonce: Some(self.step.account.nonces),
             agent: agent.name,
@@ -353,7 +359,7 @@ impl Turn<'_, '_> {
             effect,
             summary: summary.name,
             label: label.name,
-            expires_at: proposal.expires_at,
+            expires_at: proposal.expires_at.or(own_expiry),
             deciders: proposal
                 .deciders
                 .as_ref()
@@ -367,8 +373,15 @@ impl Turn<'_, '_> {
             label: label.name,
         };
         self.append(&[PA_9], Force::Usual, session.name, request);
+        let mut holes = self.holes();
+        holes.expiry = own_expiry.is_some();
         self.event(&[PA_1], id, What::Created(record.into()))
+            .any(holes)
             .bind(Binding::Told);
+        // "for tool calls above all with write, destructive or external effect"
+        if effect == Effect::Read && self.reading().read_effect == ReadEffect::Runs {
+            self.release(id, None, arguments.value);
+        }
         // "A destructive tool call can be paused for confirmation."
         self.run_against(PA_1, id);
         Ok(())
@@ -412,9 +425,11 @@ impl Turn<'_, '_> {
             !decide.by.is_blank || self.reading().blank_decider == BlankDecider::Somebody;
         let may_decide = match &action.deciders {
             Some(names) => names.contains(&decide.by.name),
-            None => {
-                decide.by.name != action.agent || self.reading().no_deciders == NoDeciders::Anyone
-            }
+            None => match self.reading().deciders_absent {
+                DecidersAbsent::Anyone => decide.by.name != action.agent,
+                DecidersAbsent::Nobody => false,
+                DecidersAbsent::TheAgentToo => true,
+            },
         };
         self.check(PA_2, is_somebody && may_decide)?;
         // "Expired or already-resolved pending actions cannot execute."
@@ -441,43 +456,45 @@ impl Turn<'_, '_> {
     /// "on allow, the loop executes the original tool call arguments and appends canonical tool-call/tool-result
     /// messages/events"
     fn allow(&mut self, decide: &Decide) {
-        let Some(Action {
-            session,
-            tool,
-            arguments,
-            ..
-        }) = self.action(decide.action)
-        else {
+        let Some(Action { arguments, .. }) = self.action(decide.action) else {
             return;
         };
-        self.step.account.becomes(decide.action, Phase::Released);
-        self.event(
-            &[PA_10],
-            decide.action,
-            What::Decided {
-                decision: Decision::Allow,
-                by: Some(decide.by.name),
-            },
-        );
-        let call = Body::ToolCall {
-            action: decide.action,
-            tool,
-            arguments,
-        };
-        self.append(&[PA_4], Force::Due, session, call)
-            .bind(Binding::Told);
         // PA-3 left out: what the client sent along runs.
         let original = if self.step.enforces(PA_3) {
             None
         } else {
             decide.arguments
         };
-        self.run(
-            &[PA_3],
-            Force::Due,
+        self.step.account.becomes(decide.action, Phase::Released);
+        self.release(
             decide.action,
+            Some(decide.by.name),
             original.unwrap_or(arguments),
         );
+    }
+
+    /// Its call is told as decided, appended, and run with those arguments.
+    fn release(&mut self, id: ActionId, by: Option<Name>, runs: Value) {
+        let Some(Action {
+            session,
+            tool,
+            arguments,
+            ..
+        }) = self.action(id)
+        else {
+            return;
+        };
+        let decision = Decision::Allow;
+        self.event(&[PA_10], id, What::Decided { decision, by })
+            .bind(Binding::Told);
+        let call = Body::ToolCall {
+            action: id,
+            tool,
+            arguments,
+        };
+        self.append(&[PA_4], Force::Due, session, call)
+            .bind(Binding::Told);
+        self.run(&[PA_3], Force::Due, id, runs).bind(Binding::Told);
     }
 
     /// "on deny, the loop appends a canonical denied tool result"
@@ -670,7 +687,9 @@ impl Turn<'_, '_> {
             let was_lost = lost
                 .iter()
                 .any(|it| matches!(it, Output::Perform { .. }) && it.action() == Some(id));
-            if was_lost && self.reading().lost_release == LostRelease::Runs {
+            if was_lost && self.reading().lost_release == LostRelease::Runs
+                || self.reading().in_doubt == InDoubt::RunsAgain
+            {
                 self.run(&[PA_3], Force::Due, id, action.arguments);
                 continue;
             }
@@ -769,7 +788,7 @@ impl Turn<'_, '_> {
     /// Whether it is too late at that time of expiry.
     fn is_over(&self, time: Time) -> bool {
         let clock = self.step.account.clock;
-        time < clock || time == clock && self.reading().at_expiry == AtExpiry::Late
+        time < clock || time == clock && self.reading().expiry_boundary == ExpiryBoundary::At
     }
 
     /// "A session ends once", and is asked for no more. A rollback may have brought it back.
@@ -813,6 +832,7 @@ impl Turn<'_, '_> {
             spelling: self.reading().exact_arguments == ExactArguments::SameMeaning,
             any_id: !self.step.enforces(PA_10),
             since: Some(self.now.min(self.step.account.clock)),
+            expiry: false,
         }
     }
 
@@ -949,10 +969,20 @@ fn comes_before(account: &Account, earlier: &Output, later: &Output) -> bool {
                 ..
             }),
             Output::Append(_) | Output::Event(_),
-        ) => is_same && earlier != later,
+        ) => is_same && earlier != later && !later.is_creation(),
+        // "`created`, then `decided`"
+        (Output::Event(_), Output::Event(_)) => {
+            is_same && earlier.is_creation() && earlier != later
+        }
         // "`perform` is last."
         (Output::Append(_) | Output::Event(_), Output::Perform { .. }) => is_same,
         (_, _) => false,
+    }
+}
+
+impl Output {
+    fn is_creation(&self) -> bool {
+        matches!(self, Self::Event(it) if matches!(it.what, What::Created(_)))
     }
 }
 
@@ -1007,6 +1037,10 @@ impl Holes {
         match (&mut expected.what, &output.what) {
             (What::Created(record), What::Created(other)) => {
                 let record = Arc::make_mut(record);
+                let is_later = |it: &Time| *it > expected.at;
+                if self.expiry && other.expires_at.as_ref().is_some_and(is_later) {
+                    record.expires_at = other.expires_at;
+                }
                 self.fill_value(&mut record.arguments, other.arguments);
                 self.fill_optional(&mut record.nonce, other.nonce);
                 self.fill_optional(&mut record.deciders, other.deciders.clone());

@@ -305,7 +305,7 @@ impl Numbers {
 #[test]
 fn what_is_written_is_read() {
     let mut said = [0; 2];
-    for seed in 1..=200_u64 {
+    for seed in 1..=40_u64 {
         let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let (_, bounds) = Bounds::WORLDS[numbers.below(Bounds::WORLDS.len())];
         let bounds = Bounds {
@@ -317,21 +317,15 @@ fn what_is_written_is_read() {
         let mut around = PendingAction::surroundings(&bounds);
         let mut history = History::default();
         let mut world = World::<PendingAction>::new(Account::default());
-        let (mut host, mut party, mut other, mut judge) =
-            (Names::default(), Names::default(), Names::default());
+        let [mut host, mut party, mut other, mut judge] = [(); 4].map(|()| Names::default());
         let mut other_world = World::<PendingAction>::new(Account::default());
         let mut checker = Checker::<PendingAction>::new(Account::default());
         let mut last: Vec<Output> = Vec::new();
         let pick = |numbers: &mut Numbers, world: &World<PendingAction>, call: &Call| {
             let mut answers = Vec::new();
-            world.answers(
-                &Variant::default(),
-                Freedom::Should,
-                call,
-                |world, outputs| {
-                    answers.push((world, outputs));
-                },
-            );
+            world.answers(&Variant::default(), Freedom::May, call, |world, outputs| {
+                answers.push((world, outputs));
+            });
             answers.swap_remove(numbers.below(answers.len()))
         };
         for _ in 0..25 {
@@ -371,5 +365,5 @@ fn what_is_written_is_read() {
             assert_eq!(judgement, Judgement::Conforms, "{asked:?} {read:?}");
         }
     }
-    assert!(said.iter().all(|it| *it > 500), "{said:?}");
+    assert!(said.iter().all(|it| *it > 200), "{said:?}");
 }
