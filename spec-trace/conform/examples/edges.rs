@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use countersign_conform::pending_action::executor::Reference;
 use countersign_model::engine::model::Model;
-use countersign_model::engine::party::Judged;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
 use countersign_model::pending_action::text::PendingAction;
@@ -44,7 +43,10 @@ fn main() {
                 name,
                 Model::<PendingAction, _> {
                     variant: Variant::default(),
-                    party: Judged::new(Reference::new(settings), Account::default()),
+                    party: countersign_conform::search::Exact::new(
+                        Reference::new(settings),
+                        Account::default(),
+                    ),
                     bounds,
                     freedom: Freedom::Default,
                     forgets: false,

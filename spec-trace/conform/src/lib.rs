@@ -18,6 +18,7 @@ mod naming;
 pub mod not_compared;
 pub mod pending_action;
 pub mod schedule;
+pub mod search;
 mod shrinking;
 pub mod side_by_side;
 pub mod steps;

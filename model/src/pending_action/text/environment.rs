@@ -196,7 +196,7 @@ impl Environment for PendingAction {
         if bounds.every_proposal {
             happens(Op::EndSession(Text {
                 is_blank: true,
-                ..2.into()
+                ..21.into()
             }));
             happens(Op::FinishTool {
                 action: 0,

@@ -23,6 +23,8 @@ use countersign_reference::time::Timestamp;
 use foldhash::fast::{FixedState, RandomState};
 use smallvec::SmallVec;
 
+use crate::search::Differing;
+
 /// The reference ledger and its host.
 ///
 /// Two of them are the same if they agree in all that [`Hash`] takes. What it leaves out, and why no later output shows it:
@@ -31,7 +33,7 @@ use smallvec::SmallVec;
 /// |---|---|
 /// | how many records there are, and the number of each | they count; no output has a number |
 /// | the texts of ids and nonces | they stand for the order in which they were issued, and that is taken |
-/// | who settled an action, and when | told once, with the event, and never read again |
+/// | who settled an action, when, and how its tool came out | told once, with the event, and never read again |
 /// | the records to tell again, while the process is up | the next request shows that they were told |
 /// | which outputs of the last response are told again | read if the process dies before the next request, and at no other time |
 /// | the journal | a restart reads it, and comes to the ledger that wrote it |
@@ -231,6 +233,31 @@ impl Executor<PendingAction> for Reference {
     }
 }
 
+impl Differing for PendingAction {
+    /// `executed` has a `result` or none, and an idempotent call in doubt "may be performed again … instead of its `in_doubt`".
+    fn may_replace(expected: &Output, output: &Output) -> bool {
+        match (expected, output) {
+            (Output::Event(expected), Output::Event(output)) => {
+                match (&expected.what, &output.what) {
+                    (
+                        What::Executed { status, .. },
+                        What::Executed {
+                            status: other,
+                            result: None,
+                        },
+                    ) => {
+                        let head = |it: &Event| (it.id, it.action, it.at);
+                        status == other && head(expected) == head(output)
+                    }
+                    _ => false,
+                }
+            }
+            (Output::InDoubt(expected), Output::Perform { action, .. }) => expected == action,
+            _ => false,
+        }
+    }
+}
+
 /// The ledger does not take what it has itself written.
 const BROKEN: Output = Output::Other(0);
 
@@ -250,7 +277,7 @@ impl Reference {
         let snapshots = &self.kept.snapshots;
         let place = snapshots.iter().position(|(it, _)| *it == snapshot);
         number(place.unwrap_or_else(|| {
-            let like = self.fingerprint();
+            let like = self.clone().telling_all_apart(false).fingerprint();
             let snapshots = &mut Arc::make_mut(&mut self.kept).snapshots;
             snapshots.push((snapshot, like));
             snapshots.len() - 1

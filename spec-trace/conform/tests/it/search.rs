@@ -1,0 +1,295 @@
+//! The reference ledger on every transition of the search, and faults of one that only the search shows.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use countersign_conform::pending_action::executor::Reference;
+use countersign_conform::search::{Exact, search, shortest};
+use countersign_model::engine::model::{Action, Model, Party, State};
+use countersign_model::engine::party::{Executor, Judged};
+use countersign_model::engine::protocol::Variant;
+use countersign_model::engine::world::Freedom;
+use countersign_model::pending_action::text::PendingAction;
+use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::text::alphabet::{Body, Call, Message, Op, Output, Value};
+use countersign_model::pending_action::text::environment::Bounds;
+use countersign_model::pending_action::text::guarantees::WITNESSES;
+use countersign_reference::pending_action::{Delivery, Settings};
+use stateright::Model as _;
+
+/// One action, and few requests about it.
+const SMALL: Bounds = Bounds {
+    ticks: 1,
+    set_back: 0,
+    every_proposal: false,
+    every_decision: false,
+    ..Bounds::ONE
+};
+
+const AT_LEAST_ONCE: Settings = Settings {
+    delivery: Delivery::AtLeastOnce,
+    ..settings()
+};
+
+const fn settings() -> Settings {
+    use countersign_reference::pending_action::{
+        DecidersAbsent, ExpiryAbsent, ExpiryBoundary, ReadEffect,
+    };
+    Settings {
+        read_effect: ReadEffect::Pends,
+        expiry_boundary: ExpiryBoundary::At,
+        expiry_absent: ExpiryAbsent::Never,
+        deciders_absent: DecidersAbsent::Anyone,
+        delivery: Delivery::AtMostOnce,
+    }
+}
+
+fn within<Q: Party<PendingAction>>(bounds: Bounds, party: Q) -> Model<PendingAction, Q> {
+    Model {
+        variant: Variant::default(),
+        party,
+        bounds,
+        freedom: Freedom::Default,
+        forgets: false,
+    }
+}
+
+fn judged<E: Executor<PendingAction>>(
+    bounds: Bounds,
+    executor: E,
+) -> Model<PendingAction, Judged<PendingAction, E>> {
+    within(bounds, Judged::new(executor, Account::default()))
+}
+
+/// How many states and transitions the search has, and what of the situations it does not reach.
+#[track_caller]
+fn agreed(bounds: Bounds, settings: Settings) -> (usize, usize, Vec<&'static str>) {
+    let party = Exact::new(Reference::new(settings), Account::default());
+    let searched = search(&within(bounds, party), 2, &|_| {});
+    if let Some(broken) = searched.broken {
+        panic!("{}: {:?}\n{:?}", broken.name, broken.run, broken.last);
+    }
+    let names = WITNESSES.iter().map(|it| it.name);
+    let missing = names.filter(|it| !searched.reached.contains(it));
+    (searched.states, searched.transitions, missing.collect())
+}
+
+/// PA-1 to PA-14, in the world of one action; what runs at most once runs no second time.
+#[test]
+fn the_ledger_agrees_with_the_text_about_one_action() {
+    let [(_, one), ..] = Bounds::WORLDS;
+    for settings in [settings(), AT_LEAST_ONCE] {
+        let (states, transitions, missing) = agreed(one, settings);
+        let runs_again = missing.contains(&"an idempotent call runs again");
+        assert_eq!(runs_again, settings.delivery == Delivery::AtMostOnce);
+        assert!(states > 4_000 && transitions > 100_000);
+    }
+}
+
+#[test]
+#[ignore = "night: searches every world"]
+fn the_ledger_agrees_with_the_text_in_every_world() {
+    for settings in [settings(), AT_LEAST_ONCE] {
+        let missing = Bounds::WORLDS.map(|(_, bounds)| agreed(bounds, settings).2);
+        let everywhere = |name: &&str| missing.iter().all(|it| it.contains(name));
+        let unreached: Vec<_> = missing[0].iter().copied().filter(everywhere).collect();
+        let again = ["an idempotent call runs again"];
+        let at_most_once = settings.delivery == Delivery::AtMostOnce;
+        assert_eq!(unreached, &again[..usize::from(at_most_once)]);
+    }
+}
+
+/// A ledger with something else between it and whoever looks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Altered<F> {
+    ledger: Reference,
+    fault: F,
+}
+
+trait Fault: Clone + std::fmt::Debug + Eq + Hash + Send + Sync + 'static {
+    fn alter(&mut self, call: &Call, outputs: &mut Vec<Output>);
+}
+
+impl<F: Fault> Executor<PendingAction> for Altered<F> {
+    fn call(&mut self, call: &Call) -> Vec<Output> {
+        let mut outputs = self.ledger.call(call);
+        self.fault.alter(call, &mut outputs);
+        outputs
+    }
+    fn dies(&mut self, lost: usize) {
+        self.ledger.dies(lost);
+    }
+}
+
+fn altered<F>(fault: F) -> Altered<F> {
+    let ledger = Reference::new(settings());
+    Altered { ledger, fault }
+}
+
+/// Nobody is asked in words. The text lets a ledger do without.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct AsksNobody;
+
+impl Fault for AsksNobody {
+    fn alter(&mut self, _: &Call, outputs: &mut Vec<Output>) {
+        let is_request = |it: &Output| {
+            matches!(
+                it,
+                Output::Append(Message {
+                    body: Body::ConfirmationRequest { .. },
+                    ..
+                })
+            )
+        };
+        outputs.retain(|it| !is_request(it));
+    }
+}
+
+/// PA-9: what the text leaves open conforms, and is no way for spec and reference to drift apart.
+#[test]
+fn what_the_producer_usually_does_is_missed_by_the_exact_comparison_alone() {
+    let bounds = Bounds {
+        crashes: 0,
+        ..SMALL
+    };
+    let searched = search(&judged(bounds, altered(AsksNobody)), 1, &|_| {});
+    assert!(searched.broken.is_none());
+    let party = Exact::new(altered(AsksNobody), Account::default());
+    let broken = search(&within(bounds, party), 1, &|_| {}).broken;
+    let broken = broken.expect("the request is missing");
+    assert_eq!(broken.run.len(), 1);
+}
+
+/// Counts the decisions that did not count, and lets the third one run something.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct GivesIn {
+    tries: u8,
+}
+
+impl Fault for GivesIn {
+    fn alter(&mut self, call: &Call, outputs: &mut Vec<Output>) {
+        let Op::Decide(decide) = &call.op else {
+            return;
+        };
+        if outputs == &[Output::Audit] && self.tries < 3 {
+            self.tries += 1;
+            if self.tries == 3 {
+                outputs.push(Output::Perform {
+                    action: decide.action,
+                    tool: 6,
+                    arguments: Value::EMPTY,
+                });
+            }
+        }
+    }
+}
+
+/// The same, and whoever tells states apart does not look at the count.
+#[derive(Clone, Debug)]
+struct Unseen(GivesIn);
+
+impl Hash for Unseen {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+impl PartialEq for Unseen {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+impl Eq for Unseen {}
+
+impl Fault for Unseen {
+    fn alter(&mut self, call: &Call, outputs: &mut Vec<Output>) {
+        self.0.alter(call, outputs);
+    }
+}
+
+/// PA-2: a count that no output shows until it is too late. It is found where the state of the search holds it.
+#[test]
+fn what_no_output_shows_is_found_for_it_is_part_of_the_state() {
+    let fault = GivesIn { tries: 0 };
+    let broken = shortest(&judged(SMALL, altered(fault.clone()))).expect("it gives in");
+    assert_eq!(broken.run.len(), 3);
+    let unseen = search(&judged(SMALL, altered(Unseen(fault))), 1, &|_| {});
+    assert!(unseen.broken.is_none());
+}
+
+type Judging<E> = State<PendingAction, Judged<PendingAction, E>>;
+
+fn fingerprint(it: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    it.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// How many states there are where everything is told apart, how many where some are merged, and how many of those stand for
+/// states that put out something else, or lead elsewhere.
+fn merging<E: Executor<PendingAction>>(
+    bounds: Bounds,
+    executor: E,
+    merge: impl Fn(&mut E),
+    limit: usize,
+) -> (usize, usize, usize) {
+    let merged = |state: &Judging<E>| {
+        let mut state = state.clone();
+        merge(&mut state.party.executor);
+        fingerprint(&state)
+    };
+    let model = judged(bounds, executor);
+    let mut waiting: VecDeque<_> = model.init_states().into();
+    let mut known: HashSet<_> = waiting.iter().map(fingerprint).collect();
+    let (mut behaviours, mut unlike) = (HashMap::new(), 0);
+    while let Some(state) = waiting.pop_front() {
+        let (mut actions, mut behaviour) = (Vec::new(), DefaultHasher::new());
+        model.actions(&state, &mut actions);
+        for action in actions {
+            if let Action::Call { call, answer, lost } = &action {
+                (call, &answer.1, lost).hash(&mut behaviour);
+            }
+            let Some(next) = model.next_state(&state, action) else {
+                continue;
+            };
+            merged(&next).hash(&mut behaviour);
+            if known.len() < limit && known.insert(fingerprint(&next)) {
+                waiting.push_back(next);
+            }
+        }
+        let behaviour = behaviour.finish();
+        if *behaviours.entry(merged(&state)).or_insert(behaviour) != behaviour {
+            unlike += 1;
+        }
+    }
+    (known.len(), behaviours.len(), unlike)
+}
+
+/// What the fingerprint of the ledger leaves out decides nothing: states that it merges put out the same for every call, and lead to
+/// states that it merges.
+#[test]
+fn states_that_are_merged_behave_alike() {
+    let together = |ledger: &mut Reference| {
+        *ledger = ledger.clone().telling_all_apart(false);
+    };
+    for (bounds, settings) in [
+        (SMALL, AT_LEAST_ONCE),
+        (
+            Bounds {
+                rollbacks: 1,
+                ..SMALL
+            },
+            settings(),
+        ),
+    ] {
+        let ledger = Reference::new(settings).telling_all_apart(true);
+        let (all, merged, unlike) = merging(bounds, ledger, together, 20_000);
+        assert_eq!(unlike, 0, "{bounds:?}: {all} states, {merged} merged");
+        assert!(merged < all / 2, "{all} states, {merged} merged");
+    }
+}
+
+/// A count that is left out is noticed so.
+#[test]
+fn states_that_are_merged_and_do_not_behave_alike_are_noticed() {
+    let forget = |it: &mut Altered<GivesIn>| it.fault.tries = 0;
+    let (_, _, unlike) = merging(SMALL, altered(GivesIn { tries: 0 }), forget, 5_000);
+    assert!(unlike > 0);
+}
