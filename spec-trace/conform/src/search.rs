@@ -173,6 +173,38 @@ pub fn shortest<P: Environment, Q: Party<P>>(model: &Model<P, Q>) -> Option<Brok
     })
 }
 
+/// A run that outside choices pick: of `n` steps that are possible, number `choice % n`. What does not hold in it first.
+pub fn walk<P: Environment, Q: Party<P>>(
+    model: &Model<P, Q>,
+    choices: impl IntoIterator<Item = u16>,
+) -> Option<Broken<P, Q>> {
+    let mut last = model.init_states().pop()?;
+    let (mut run, mut actions) = (Vec::new(), Vec::new());
+    for choice in choices {
+        actions.clear();
+        model.actions(&last, &mut actions);
+        let place = usize::from(choice).checked_rem(actions.len())?;
+        let action = actions.swap_remove(place);
+        let next = model.next_state(&last, action.clone())?;
+        run.push((std::mem::replace(&mut last, next), action));
+        let broken = P::GUARANTEES.iter().find(|it| !(it.holds)(&last.history));
+        let broken = broken.map(|it| it.name);
+        let broken = broken.or((!last.party.conforms()).then_some(CONFORMS));
+        if let Some(name) = broken {
+            return Some(Broken { name, run, last });
+        }
+    }
+    None
+}
+
+impl<P: Environment, Q: Party<P>> Broken<P, Q> {
+    /// The steps, and the state that they lead to, for a programmer.
+    pub fn debugged(&self) -> String {
+        let steps = self.run.iter().map(|(_, action)| format!("{action:?}\n"));
+        steps.chain([format!("{:?}", self.last)]).collect()
+    }
+}
+
 /// What is said of the last call of a party that was found not to conform.
 pub fn judgement<P: Environment, E>(party: &Exact<P, E>) -> Option<&Judgement<P::Output>> {
     let judgement = &party.judged.judgement;

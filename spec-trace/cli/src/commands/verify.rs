@@ -5,7 +5,15 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use countersign_model::bounds::{self, Bounds};
-use countersign_model::checker::{self, Kind};
+use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, StepText};
+use countersign_model::engine::checker::{Finding, Judgement};
+use countersign_model::engine::model::{CONFORMS, Environment, Statement};
+use countersign_model::engine::protocol::Protocol as _;
+use countersign_model::engine::world::Mismatch;
+use countersign_model::pending_action::text::PendingAction;
+use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::text::alphabet::Output;
+use countersign_model::pending_action::text::environment::Bounds as World;
 use countersign_model::specification::Modelled;
 
 use crate::answer::{Answer, FindingsFormat, Status};
@@ -16,7 +24,9 @@ use crate::table::{self, Align, grouped};
 use crate::verdicts::{self, Verified, divergence_text, property_text};
 use countersign_conform::bridge::{Bridge, Execution};
 use countersign_conform::edges::{self, Scope, Walk};
-use countersign_conform::{Sides, aaep, mcp_aql, pending_action};
+use countersign_conform::pending_action::executor::{AT_LEAST_ONCE, Reference, model_of};
+use countersign_conform::search::{self, Broken, Exact, Searched};
+use countersign_conform::{Disagreement, Divergence, Sides, aaep, mcp_aql};
 use miette::miette;
 
 const EXAMPLES: &str = "\
@@ -72,7 +82,7 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         verified.push(match protocol {
             Protocol::Aaep => verify::<aaep::Environment>(args, Some(judge_of_streams)),
             Protocol::McpAql => verify::<mcp_aql::Environment>(args, None),
-            Protocol::PendingAction => verify::<pending_action::Environment>(args, None),
+            Protocol::PendingAction => verify_pending_action(args),
         }?);
     }
     let status = verdicts::status(&verified);
@@ -160,10 +170,155 @@ fn verify<E: Execution>(
         check_seconds,
         edges,
         literal,
-        pairs,
+        pairs: Some(pairs),
         aside,
         judged,
     })
+}
+
+/// Searches pending actions with the reference on every transition: judged, and held to the spec's own producer.
+fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
+    const NAME: &str = "pending-action";
+    const ALL: [&str; 2] = ["small", "default"];
+    if !args.reread.is_usual() {
+        let options = args.reread.options().collect::<Vec<_>>().join(" ");
+        return Err(miette!(
+            "the reference has no setting for {options}\n  \
+             hint: countersign check {NAME} {options} searches the model alone"
+        ));
+    }
+    let bounds = args.within.bounds.as_deref().unwrap_or("default");
+    let worlds: Vec<_> = World::WORLDS
+        .into_iter()
+        .filter(|(name, _)| ALL.contains(&bounds) || *name == bounds)
+        .collect();
+    if worlds.is_empty() {
+        let names = World::WORLDS.map(|(name, _)| name);
+        let known: Vec<_> = ALL.into_iter().chain(names).collect();
+        return Err(miette!(
+            "unknown bounds `{bounds}`: expected one of {}",
+            known.join(", ")
+        ));
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let started = Instant::now();
+    let mut searched = Vec::new();
+    for (name, bounds) in worlds {
+        let what = format!("{NAME}: searching {name} with the reference");
+        let progress = Progress::counting(&what, "transitions");
+        let party = Exact::new(Reference::new(AT_LEAST_ONCE), Account::default());
+        let model = model_of(party, bounds);
+        searched.push((name, search::search(&model, threads, &|it| progress.at(it))));
+    }
+    let [states, transitions] = [
+        searched.iter().map(|(_, it)| it.states).sum::<usize>(),
+        searched.iter().map(|(_, it)| it.transitions).sum(),
+    ];
+    let broken: Vec<_> = searched
+        .iter()
+        .filter_map(|(_, it)| it.broken.as_ref())
+        .collect();
+    let guarantees = PendingAction::GUARANTEES.iter().map(|it| {
+        let broken = broken.iter().find(|broken| broken.name == it.name);
+        let steps = broken.map(|it| steps(it));
+        property(it, Kind::Always, broken.is_none(), steps)
+    });
+    let situations = PendingAction::WITNESSES.iter().map(|it| {
+        let is_reached = |(_, searched): &(_, Searched<_, _>)| searched.reached.contains(it.name);
+        property(it, Kind::Sometimes, searched.iter().any(is_reached), None)
+    });
+    let differing = broken.iter().filter(|it| it.name == CONFORMS);
+    let walk = |it: &Searched<_, _>, divergences| Walk {
+        nodes: it.states as u64,
+        edges: it.transitions as u64,
+        divergences,
+    };
+    let whole = searched.iter().filter(|(_, it)| it.broken.is_none());
+    Ok(Verified {
+        protocol: NAME,
+        bounds: bounds.to_owned(),
+        check: CheckReport {
+            unique_states: states,
+            transitions,
+            pairs: states,
+            edges: transitions,
+            depth: searched.iter().map(|(_, it)| it.depth).max().unwrap_or(0),
+            exhaustive: broken.is_empty(),
+            properties: guarantees.chain(situations).collect(),
+        },
+        check_seconds: started.elapsed().as_secs_f64(),
+        edges: Walk {
+            nodes: states as u64,
+            edges: transitions as u64,
+            divergences: differing.map(|it| divergence(it)).collect(),
+        },
+        literal: None,
+        pairs: None,
+        aside: whole
+            .map(|(name, it)| (*name, walk(it, Vec::new())))
+            .collect(),
+        judged: None,
+    })
+}
+
+/// A run to what does not hold of the reference.
+type Run = Broken<PendingAction, Exact<PendingAction, Reference>>;
+
+fn property<H>(
+    statement: &Statement<H>,
+    kind: Kind,
+    holds: bool,
+    steps: Option<Vec<StepText>>,
+) -> PropertyVerdict {
+    PropertyVerdict {
+        name: statement.name.to_owned(),
+        clauses: Vec::new().into(),
+        kind,
+        finding: None,
+        holds,
+        steps: steps.unwrap_or_default(),
+    }
+}
+
+fn steps(run: &Run) -> Vec<StepText> {
+    let step = |action| StepText {
+        at: String::new(),
+        actor: "host".to_owned(),
+        to: None,
+        action: format!("{action:?}"),
+        changes: Vec::new(),
+    };
+    run.run.iter().map(|(_, action)| step(action)).collect()
+}
+
+/// Where the reference differs from the text, or from the spec's own producer.
+fn divergence(run: &Run) -> Divergence {
+    let Exact { judged, expected } = &run.last.party;
+    let words = |outputs: &[Output]| format!("{outputs:?}");
+    let (clause, expected, actual) = match (&judged.judgement, expected) {
+        (
+            Judgement::Found(Finding {
+                clause, mismatch, ..
+            }),
+            _,
+        ) => {
+            let clause = clause.and_then(|it| PendingAction::CLAUSES.get(usize::from(it.0)));
+            let output = words(std::slice::from_ref(mismatch.output()));
+            let (expected, actual) = match mismatch {
+                Mismatch::Missing { .. } => (output, "nothing".to_owned()),
+                Mismatch::Unexpected { .. } => ("nothing".to_owned(), output),
+            };
+            (clause.map_or("PA-10", |it| it.id), expected, actual)
+        }
+        (Judgement::Conforms | Judgement::TooManyExplanations, expected) => {
+            let expected = words(expected.as_deref().unwrap_or_default());
+            ("PA-10", expected, "something else".to_owned())
+        }
+    };
+    Divergence {
+        steps: steps(run),
+        disagreement: Disagreement::in_outputs(clause, expected, actual),
+    }
 }
 
 /// What lint says of every run that the model of AAEP allows in one session, recorded with replies and without.
@@ -225,13 +380,15 @@ fn text(verified: &[Verified]) -> String {
         .collect::<Vec<_>>();
     let mut text = table::render(&columns, &rows);
     for one in verified {
-        let _ = writeln!(
-            text,
-            "{}: {} pairs of model state and reference at small bounds, transitions: {}",
-            one.protocol,
-            grouped(one.pairs.nodes),
-            walk_text(&one.pairs),
-        );
+        if let Some(pairs) = &one.pairs {
+            let _ = writeln!(
+                text,
+                "{}: {} pairs of model state and reference at small bounds, transitions: {}",
+                one.protocol,
+                grouped(pairs.nodes),
+                walk_text(pairs),
+            );
+        }
         if let Some((bounds, walk)) = &one.literal {
             let _ = writeln!(
                 text,

@@ -8,12 +8,16 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use countersign_model::engine::model::Model;
 use countersign_model::engine::party::Executor;
+use countersign_model::engine::protocol::Variant;
+use countersign_model::engine::world::Freedom;
 use countersign_model::pending_action::text::PendingAction;
 use countersign_model::pending_action::text::alphabet::{
     self, Arguments, Body, Call, Effect, Event, Id, Lost, Message, Name, Op, Output, Proposal,
     Reason, SnapshotId, Status, Value, What,
 };
+use countersign_model::pending_action::text::environment::Bounds;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
     self as real, Action, ActionId, Append, Decide, Entry, EventId, Happened, Held, Input, Ledger,
@@ -24,6 +28,36 @@ use foldhash::fast::{FixedState, RandomState};
 use smallvec::SmallVec;
 
 use crate::search::Differing;
+
+/// What is released in an idempotent call may run again: the more of the two settings is to be searched.
+pub const AT_LEAST_ONCE: Settings = Settings {
+    read_effect: real::ReadEffect::Pends,
+    expiry_boundary: real::ExpiryBoundary::At,
+    expiry_absent: real::ExpiryAbsent::Never,
+    deciders_absent: real::DecidersAbsent::Anyone,
+    delivery: real::Delivery::AtLeastOnce,
+};
+
+/// Bounds for random runs, beyond any exhaustive search.
+pub const FAR: Bounds = Bounds {
+    actions: 3,
+    ticks: 8,
+    set_back: 3,
+    crashes: 3,
+    rollbacks: 3,
+    ..Bounds::ONE
+};
+
+/// A party in the search, held to the text as it stands.
+pub fn model_of<Q>(party: Q, bounds: Bounds) -> Model<PendingAction, Q> {
+    Model {
+        variant: Variant::default(),
+        party,
+        bounds,
+        freedom: Freedom::Default,
+        forgets: false,
+    }
+}
 
 /// The reference ledger and its host.
 ///

@@ -3,18 +3,24 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use countersign_conform::pending_action::executor::Reference;
-use countersign_conform::search::{Exact, search, shortest};
-use countersign_model::engine::model::{Action, Model, Party, State};
+use countersign_conform::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference, model_of};
+use countersign_conform::search::{Exact, search, shortest, walk};
+use countersign_model::engine::model::{Action, Model, Party as _, State};
 use countersign_model::engine::party::{Executor, Judged};
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::Freedom;
 use countersign_model::pending_action::text::PendingAction;
 use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::alphabet::{Body, Call, Message, Op, Output, Value};
+use countersign_model::pending_action::text::alphabet::{
+    Arguments, Body, Call, Decide, Decision, Effect, Lost, Message, Name, Op, Output, Proposal,
+    Status, Time, Value,
+};
 use countersign_model::pending_action::text::environment::Bounds;
 use countersign_model::pending_action::text::guarantees::WITNESSES;
 use countersign_reference::pending_action::{Delivery, Settings};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 use stateright::Model as _;
 
 /// One action, and few requests about it.
@@ -26,48 +32,20 @@ const SMALL: Bounds = Bounds {
     ..Bounds::ONE
 };
 
-const AT_LEAST_ONCE: Settings = Settings {
-    delivery: Delivery::AtLeastOnce,
-    ..settings()
-};
-
-const fn settings() -> Settings {
-    use countersign_reference::pending_action::{
-        DecidersAbsent, ExpiryAbsent, ExpiryBoundary, ReadEffect,
-    };
-    Settings {
-        read_effect: ReadEffect::Pends,
-        expiry_boundary: ExpiryBoundary::At,
-        expiry_absent: ExpiryAbsent::Never,
-        deciders_absent: DecidersAbsent::Anyone,
-        delivery: Delivery::AtMostOnce,
-    }
-}
-
-fn within<Q: Party<PendingAction>>(bounds: Bounds, party: Q) -> Model<PendingAction, Q> {
-    Model {
-        variant: Variant::default(),
-        party,
-        bounds,
-        freedom: Freedom::Default,
-        forgets: false,
-    }
-}
-
 fn judged<E: Executor<PendingAction>>(
     bounds: Bounds,
     executor: E,
 ) -> Model<PendingAction, Judged<PendingAction, E>> {
-    within(bounds, Judged::new(executor, Account::default()))
+    model_of(Judged::new(executor, Account::default()), bounds)
 }
 
 /// How many states and transitions the search has, and what of the situations it does not reach.
 #[track_caller]
 fn agreed(bounds: Bounds, settings: Settings) -> (usize, usize, Vec<&'static str>) {
     let party = Exact::new(Reference::new(settings), Account::default());
-    let searched = search(&within(bounds, party), 2, &|_| {});
+    let searched = search(&model_of(party, bounds), 2, &|_| {});
     if let Some(broken) = searched.broken {
-        panic!("{}: {:?}\n{:?}", broken.name, broken.run, broken.last);
+        panic!("{}\n{}", broken.name, broken.debugged());
     }
     let names = WITNESSES.iter().map(|it| it.name);
     let missing = names.filter(|it| !searched.reached.contains(it));
@@ -78,7 +56,7 @@ fn agreed(bounds: Bounds, settings: Settings) -> (usize, usize, Vec<&'static str
 #[test]
 fn the_ledger_agrees_with_the_text_about_one_action() {
     let [(_, one), ..] = Bounds::WORLDS;
-    for settings in [settings(), AT_LEAST_ONCE] {
+    for settings in [Settings::default(), AT_LEAST_ONCE] {
         let (states, transitions, missing) = agreed(one, settings);
         let runs_again = missing.contains(&"an idempotent call runs again");
         assert_eq!(runs_again, settings.delivery == Delivery::AtMostOnce);
@@ -89,13 +67,207 @@ fn the_ledger_agrees_with_the_text_about_one_action() {
 #[test]
 #[ignore = "night: searches every world"]
 fn the_ledger_agrees_with_the_text_in_every_world() {
-    for settings in [settings(), AT_LEAST_ONCE] {
+    for settings in [Settings::default(), AT_LEAST_ONCE] {
         let missing = Bounds::WORLDS.map(|(_, bounds)| agreed(bounds, settings).2);
         let everywhere = |name: &&str| missing.iter().all(|it| it.contains(name));
         let unreached: Vec<_> = missing[0].iter().copied().filter(everywhere).collect();
         let again = ["an idempotent call runs again"];
         let at_most_once = settings.delivery == Delivery::AtMostOnce;
         assert_eq!(unreached, &again[..usize::from(at_most_once)]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 64,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "tests/it/search.proptest-regressions",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
+    /// PA-3, PA-5, PA-7, PA-8: whatever the order of decisions, duplicates, faults, clocks, ends, crashes and rollbacks, and however
+    /// many of them there are.
+    #[test]
+    fn the_ledger_agrees_with_the_text_in_random_runs(choices in vec(any::<u16>(), 1..100)) {
+        let party = Exact::new(Reference::new(AT_LEAST_ONCE), Account::default());
+        if let Some(broken) = walk(&model_of(party, FAR), choices) {
+            panic!("{}\n{}", broken.name, broken.debugged());
+        }
+    }
+}
+
+/// A question of the first agent, which the second person may decide, and which expires at that time.
+fn proposal(session: Name, expires_at: Option<Time>) -> Proposal {
+    let value = Value {
+        bytes: 10,
+        meaning: Some(10),
+    };
+    Proposal {
+        agent: 1.into(),
+        session: session.into(),
+        run: 5.into(),
+        tool: 6.into(),
+        arguments: Arguments {
+            value,
+            size: 8,
+            levels: 1,
+        },
+        effect: Effect::Destructive,
+        summary: 7.into(),
+        label: 8.into(),
+        expires_at,
+        deciders: Some([2.into()].into_iter().collect()),
+        idempotent: false,
+    }
+}
+
+fn propose(session: Name, expires_at: Option<Time>) -> Op {
+    Op::Propose(proposal(session, expires_at).into())
+}
+
+fn decide(decision: Decision, arguments: Option<Value>) -> Op {
+    Op::Decide(Decide {
+        action: 0,
+        nonce: None,
+        decision,
+        by: 2.into(),
+        arguments,
+    })
+}
+
+fn finish(status: Status) -> Op {
+    Op::FinishTool {
+        action: 0,
+        status,
+        result: None,
+    }
+}
+
+fn restart() -> Op {
+    Op::Restart(Lost::Outputs([].into_iter().collect()))
+}
+
+/// A request, when it comes, and how many of its outputs are lost in a crash.
+type Request = (Time, Op, usize);
+
+/// Runs that once showed something, and how often something runs in each.
+fn kept() -> [(&'static str, Vec<Request>, usize); 7] {
+    let (allow, deny) = (decide(Decision::Allow, None), decide(Decision::Deny, None));
+    let of = |bytes, meaning| decide(Decision::Allow, Some(Value { bytes, meaning }));
+    let say = || Op::Say {
+        by: 2.into(),
+        text: 20.into(),
+    };
+    let guess = Op::Cancel(9);
+    let reads = Proposal {
+        effect: Effect::Read,
+        deciders: None,
+        idempotent: true,
+        ..proposal(1, None)
+    };
+    let reads = || Op::Propose(reads.clone().into());
+    let run = |requests: &[(Time, Op)]| -> Vec<Request> {
+        let requests = requests.iter().cloned();
+        requests.map(|(now, op)| (now, op, 0)).collect()
+    };
+    [
+        (
+            "PA-7: a snapshot knows a later time than any record",
+            run(&[
+                (0, propose(1, Some(2))),
+                (2, guess),
+                (1, Op::Snapshot),
+                (1, restart()),
+                (1, allow.clone()),
+                (1, Op::Rollback(0)),
+            ]),
+            0,
+        ),
+        (
+            "PA-8: a snapshot undoes no decision",
+            run(&[
+                (0, propose(1, Some(2))),
+                (0, Op::Snapshot),
+                (0, allow.clone()),
+                (0, Op::Rollback(0)),
+                (0, allow.clone()),
+            ]),
+            1,
+        ),
+        (
+            "PA-3: edited arguments are not approved, the same in other bytes are",
+            run(&[
+                (0, propose(1, Some(2))),
+                (0, of(12, Some(12))),
+                (0, of(11, Some(10))),
+                (0, finish(Status::Error)),
+            ]),
+            1,
+        ),
+        (
+            "PA-7: at its expiry an action expires, and the answer comes too late",
+            run(&[
+                (0, propose(1, Some(1))),
+                (0, propose(2, Some(1))),
+                (1, allow.clone()),
+            ]),
+            0,
+        ),
+        (
+            "PA-11: free text decides nothing",
+            run(&[(0, reads()), (0, say()), (0, deny), (0, say())]),
+            0,
+        ),
+        (
+            "PA-8: what was released is in doubt at every restart, until somebody reports",
+            vec![
+                (0, propose(1, Some(2)), 0),
+                (0, allow.clone(), 2),
+                (0, restart(), 0),
+                (0, restart(), 0),
+                (0, finish(Status::NotRun), 0),
+                (0, Op::Cancel(0), 0),
+            ],
+            1,
+        ),
+        (
+            "PA-5: an idempotent call runs again, outlives its session, and is finished",
+            run(&[
+                (0, reads()),
+                (0, allow),
+                (0, restart()),
+                (0, Op::EndSession(1.into())),
+                (0, finish(Status::Success)),
+            ]),
+            2,
+        ),
+    ]
+}
+
+#[test]
+fn every_kept_run_agrees() {
+    for (shows, run, runs) in kept() {
+        let mut party = Exact::new(Reference::new(AT_LEAST_ONCE), Account::default());
+        let (mut performed, mut requests) = (0, VecDeque::from(run));
+        while let Some((now, op, lost)) = requests.pop_front() {
+            let (mut answer, call) = (None, Call { now, op });
+            let variant = Variant::default();
+            party.answers(&variant, Freedom::Default, &call, &mut |party, outputs| {
+                answer = Some((party, outputs));
+            });
+            let (next, outputs) = answer.expect("an answer");
+            assert!(next.conforms(), "{shows}: {call:?}\n{next:?}");
+            party = next;
+            let is_run = |it: &&Output| matches!(it, Output::Perform { .. });
+            performed += outputs.iter().filter(is_run).count();
+            if lost > 0 {
+                party.dies(lost);
+                let lost = outputs[outputs.len() - lost..].iter().cloned().collect();
+                requests.push_front((now, Op::Restart(Lost::Outputs(lost)), 0));
+            }
+        }
+        assert_eq!(performed, runs, "{shows}");
     }
 }
 
@@ -122,7 +294,7 @@ impl<F: Fault> Executor<PendingAction> for Altered<F> {
 }
 
 fn altered<F>(fault: F) -> Altered<F> {
-    let ledger = Reference::new(settings());
+    let ledger = Reference::new(Settings::default());
     Altered { ledger, fault }
 }
 
@@ -155,7 +327,7 @@ fn what_the_producer_usually_does_is_missed_by_the_exact_comparison_alone() {
     let searched = search(&judged(bounds, altered(AsksNobody)), 1, &|_| {});
     assert!(searched.broken.is_none());
     let party = Exact::new(altered(AsksNobody), Account::default());
-    let broken = search(&within(bounds, party), 1, &|_| {}).broken;
+    let broken = search(&model_of(party, bounds), 1, &|_| {}).broken;
     let broken = broken.expect("the request is missing");
     assert_eq!(broken.run.len(), 1);
 }
@@ -276,7 +448,7 @@ fn states_that_are_merged_behave_alike() {
                 rollbacks: 1,
                 ..SMALL
             },
-            settings(),
+            Settings::default(),
         ),
     ] {
         let ledger = Reference::new(settings).telling_all_apart(true);
