@@ -14,6 +14,7 @@ pub mod checker;
 pub mod compare;
 pub mod departures;
 pub mod engine;
+pub mod facade;
 mod graph;
 pub mod judge;
 pub mod judged;

@@ -80,6 +80,8 @@ pub trait Environment:
 pub struct Statement<H: 'static> {
     /// What it says.
     pub name: &'static str,
+    /// The clauses that it follows from, with commas between.
+    pub clauses: &'static str,
     /// Whether it holds.
     pub holds: fn(&H) -> bool,
 }

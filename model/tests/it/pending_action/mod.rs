@@ -6,6 +6,7 @@ mod bisimulation;
 mod compare;
 mod counts;
 mod durability;
+mod facade;
 mod graph;
 mod guarantees;
 mod judge;

@@ -10,14 +10,15 @@ use countersign_model::engine::checker::{Finding, Judgement};
 use countersign_model::engine::model::{CONFORMS, Environment, Statement};
 use countersign_model::engine::protocol::Protocol as _;
 use countersign_model::engine::world::Mismatch;
+use countersign_model::facade::engine::{self as words, Catalog as _, Variation};
+use countersign_model::facade::specification_of;
 use countersign_model::pending_action::text::PendingAction;
 use countersign_model::pending_action::text::account::Account;
 use countersign_model::pending_action::text::alphabet::Output;
-use countersign_model::pending_action::text::environment::Bounds as World;
-use countersign_model::specification::Modelled;
+use countersign_model::specification::{Modelled, Specification};
 
 use crate::answer::{Answer, FindingsFormat, Status};
-use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, preset, specification};
+use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, preset, specification, within};
 use crate::progress::Progress;
 use crate::recorded::{self, writer::Recorder};
 use crate::table::{self, Align, grouped};
@@ -116,7 +117,7 @@ fn verify<E: Execution>(
     let bounds = preset::<E::Protocol>(args.within.bounds.as_deref().unwrap_or(usual))?;
     let [small, ..] = <E::Protocol as Modelled>::Bounds::PRESETS;
     let bridge = |bounds| {
-        let model = args.reread.of(&specification::<E::Protocol>(bounds)?)?;
+        let model = reread::<E>(args, bounds)?;
         let bridge = Bridge::<E>::taking(bounds, model.reading).map_err(miette::Report::msg)?;
         bridge.ok_or_else(|| {
             let options = args.reread.options().collect::<Vec<_>>().join(" ");
@@ -129,7 +130,7 @@ fn verify<E: Execution>(
     // Before anything is searched: whether the executor can take the text so.
     bridge(bounds)?;
 
-    let model = args.reread.of(&specification::<E::Protocol>(bounds)?)?;
+    let model = reread::<E>(args, bounds)?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{protocol}: checking the model"), "states");
     let check = checker::check(&model, |states| progress.at(states as u64));
@@ -179,7 +180,6 @@ fn verify<E: Execution>(
 /// Searches pending actions with the reference on every transition: judged, and held to the spec's own producer.
 fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
     const NAME: &str = "pending-action";
-    const ALL: [&str; 2] = ["small", "default"];
     if !args.reread.is_usual() {
         let options = args.reread.options().collect::<Vec<_>>().join(" ");
         return Err(miette!(
@@ -188,18 +188,9 @@ fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
         ));
     }
     let bounds = args.within.bounds.as_deref().unwrap_or("default");
-    let worlds: Vec<_> = World::WORLDS
-        .into_iter()
-        .filter(|(name, _)| ALL.contains(&bounds) || *name == bounds)
-        .collect();
-    if worlds.is_empty() {
-        let names = World::WORLDS.map(|(name, _)| name);
-        let known: Vec<_> = ALL.into_iter().chain(names).collect();
-        return Err(miette!(
-            "unknown bounds `{bounds}`: expected one of {}",
-            known.join(", ")
-        ));
-    }
+    let model = within(Protocol::PendingAction.text(), bounds)?;
+    let model: Option<&Variation<PendingAction>> = model.as_any().downcast_ref();
+    let worlds = model.map_or_else(Vec::new, |it| it.worlds.clone());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let started = Instant::now();
     let mut searched = Vec::new();
@@ -264,15 +255,16 @@ fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
 /// A run to what does not hold of the reference.
 type Run = Broken<PendingAction, Exact<PendingAction, Reference>>;
 
-fn property<H>(
+fn property<H: 'static>(
     statement: &Statement<H>,
     kind: Kind,
     holds: bool,
     steps: Option<Vec<StepText>>,
 ) -> PropertyVerdict {
+    let property = words::property(statement);
     PropertyVerdict {
-        name: statement.name.to_owned(),
-        clauses: Vec::new().into(),
+        name: property.name,
+        clauses: property.clauses.into(),
         kind,
         finding: None,
         holds,
@@ -281,20 +273,17 @@ fn property<H>(
 }
 
 fn steps(run: &Run) -> Vec<StepText> {
-    let step = |action| StepText {
-        at: String::new(),
-        actor: "host".to_owned(),
-        to: None,
-        action: format!("{action:?}"),
-        changes: Vec::new(),
-    };
-    run.run.iter().map(|(_, action)| step(action)).collect()
+    let actions = run.run.iter().map(|(_, action)| action.clone());
+    PendingAction::describe(&words::run_of(actions.collect()))
 }
 
 /// Where the reference differs from the text, or from the spec's own producer.
 fn divergence(run: &Run) -> Divergence {
     let Exact { judged, expected } = &run.last.party;
-    let words = |outputs: &[Output]| format!("{outputs:?}");
+    let words = |outputs: &[Output]| {
+        let outputs: Vec<_> = outputs.iter().map(PendingAction::output_text).collect();
+        outputs.join(", ")
+    };
     let (clause, expected, actual) = match (&judged.judgement, expected) {
         (
             Judgement::Found(Finding {
@@ -319,6 +308,16 @@ fn divergence(run: &Run) -> Divergence {
         steps: steps(run),
         disagreement: Disagreement::in_outputs(clause, expected, actual),
     }
+}
+
+/// The model within these bounds, read as the options have it.
+fn reread<E: Execution>(
+    args: &Args,
+    bounds: <E::Protocol as Modelled>::Bounds,
+) -> miette::Result<Specification<E::Protocol>> {
+    let model = specification::<E::Protocol>(bounds)?;
+    let reread = args.reread.of(&model)?;
+    Ok(specification_of(&*reread))
 }
 
 /// What lint says of every run that the model of AAEP allows in one session, recorded with replies and without.
