@@ -273,7 +273,7 @@ fn verified() -> Verified {
         check_seconds: 1.0,
         edges: walk(3, 5),
         literal: Some(("small", walk(3, 5))),
-        pairs: walk(3, 5),
+        pairs: Some(walk(3, 5)),
         aside: Vec::new(),
         judged: None,
     }
