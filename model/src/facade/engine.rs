@@ -87,7 +87,7 @@ pub enum Step<P: Environment> {
 type Run<P> = Vec<Step<P>>;
 
 /// So many states of a changed text are searched for its first break.
-const STATES: usize = 1_500_000;
+const STATES: usize = 300_000;
 /// So many are searched for everything that breaks by one rule.
 const STATES_OF_A_RULE: usize = 150_000;
 /// A search that has broken something goes on for what says most, unless it has so many.
@@ -351,8 +351,8 @@ impl<P: Catalog> Variation<P> {
                 progress(states);
             }
             let is_cut = transitions >= limit.pairs;
-            (found.states, found.transitions) = (states, transitions);
             if !is_cut {
+                (found.states, found.transitions) = (states, transitions);
                 found.depth = steps;
                 found.exhaustive = is_whole;
             }
@@ -466,13 +466,21 @@ impl<P: Catalog> Variation<P> {
         needed
     }
 
-    /// The finding as reports have it, with the clause that a guarantee is stated by where the checker names none.
+    /// The finding as reports have it: by the clause that is left out if it explains the run, and by that which states the guarantee
+    /// where the checker names none.
     fn finding(
+        &self,
         finding: Option<&Finding<P::Output>>,
         kind: judge::Kind,
         otherwise: &'static str,
     ) -> judge::Finding {
-        let clause = finding.and_then(|it| it.clause).map(id_of::<P>);
+        let is_left_out = |it: &Clause| self.variant.left_out.contains(*it);
+        let clause = finding.and_then(|it| {
+            let named = it.clause.into_iter().chain(it.also.iter().copied());
+            let mut named = named.chain(it.beside);
+            named.find(is_left_out).or(it.clause)
+        });
+        let clause = clause.map(id_of::<P>);
         let text = finding.map(|it| match &it.mismatch {
             Mismatch::Unexpected { output, .. } => {
                 format!("{} is put out, and must not be", P::output_text(output))
@@ -511,7 +519,7 @@ impl<P: Catalog> Variation<P> {
                 let finding = judged.iter().flatten().next_back();
                 let otherwise = statement.clauses.first().copied().unwrap_or_default();
                 let kind = judge::Kind::Guarantee;
-                verdict.finding = Some(Self::finding(finding, kind, otherwise));
+                verdict.finding = Some(self.finding(finding, kind, otherwise));
             }
             verdict
         });
@@ -524,7 +532,7 @@ impl<P: Catalog> Variation<P> {
             let finding = run.map(|run| {
                 let judged = Self::judged(&by, run);
                 let finding = judged.iter().flatten().next_back();
-                Self::finding(finding, judge::Kind::Conformance, "")
+                self.finding(finding, judge::Kind::Conformance, "")
             });
             if let Some(finding) = &finding {
                 statement.clauses = vec![finding.clause];
@@ -762,7 +770,7 @@ impl<P: Catalog> Model for Variation<P> {
         let refused = (!is_complete).then(|| self.refused(&[self.judging()], limit, progress));
         let mut found = if is_complete {
             let departs = Model::departs(self) && !whole;
-            let most = if departs { 4 * STATES } else { usize::MAX };
+            let most = if departs { 10 * STATES } else { usize::MAX };
             self.all_runs(most, progress)
         } else {
             Found::nothing()

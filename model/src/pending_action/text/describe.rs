@@ -40,6 +40,7 @@ pub(super) fn run(run: &[Step<PendingAction>]) -> Vec<StepText> {
             outputs,
             lost,
         } => {
+            // The process dies before the last of them are carried out.
             let (done, lost) = outputs.split_at(outputs.len().saturating_sub(*lost));
             let mut changes = Vec::new();
             for (id, after) in done.iter().filter_map(becomes) {
@@ -49,10 +50,7 @@ pub(super) fn run(run: &[Step<PendingAction>]) -> Vec<StepText> {
                 }
             }
             changes.extend(done.iter().map(|it| format!("out: {}", output(it))));
-            if !lost.is_empty() {
-                let lost: Vec<_> = lost.iter().map(output).collect();
-                changes.push(format!("the process dies before {}", lost.join(", ")));
-            }
+            changes.extend(lost.iter().map(|it| format!("lost: {}", output(it))));
             let (actor, what) = said(call);
             StepText {
                 at: format!("t={}", call.now),

@@ -86,7 +86,7 @@ fn a_changed_text_is_searched_until_its_first_break() {
 fn a_variant_without_a_clause_allows_what_the_text_does_and_more() {
     let limit = Limit {
         steps: 4,
-        pairs: 50_000,
+        pairs: 400_000,
     };
     let text = within("one");
     let without = text.with(&pending_actions().named("PA-7"), &[]);
@@ -105,7 +105,7 @@ fn a_variant_without_a_clause_allows_what_the_text_does_and_more() {
 fn two_readings_are_told_apart() {
     let limit = Limit {
         steps: 4,
-        pairs: 50_000,
+        pairs: 400_000,
     };
     let at = within("one");
     let after = at.with(&[], &[("expiry-boundary", "after")]);

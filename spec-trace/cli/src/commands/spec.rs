@@ -65,7 +65,9 @@ fn file(text: &Text, changes: &Changes) -> String {
     );
     let rules = &text.rules;
     let examples = rules.first().map_or_else(String::new, |it| {
-        format!(", such as [\"{}\"] or [\"{}\"]", it.name, it.clauses[0])
+        let clause = it.clauses.first().filter(|clause| **clause != it.name);
+        let clause = clause.map_or_else(String::new, |it| format!(" or [\"{it}\"]"));
+        format!(", such as [\"{}\"]{clause}", it.name)
     });
     let rules_how = format!(
         "Rules that are left out, by name or by clause{examples}; `countersign check {protocol} --each-rule` lists all {}.",

@@ -716,7 +716,7 @@ fn worth_says_that_nothing_breaks() {
         .args(bounds)
         .assert()
         .code(0)
-        .stdout(contains("\nPA-14       ·\n"))
+        .stdout(contains("\nPA-14        ·\n"))
         .stdout(contains("without PA-14: breaks nothing within 2 steps, "));
 }
 
