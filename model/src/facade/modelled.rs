@@ -145,8 +145,13 @@ pub fn specification_of<T: Modelled>(model: &dyn Model) -> Specification<T> {
     if let Some(own) = model.as_any().downcast_ref::<Specification<T>>() {
         return own.clone();
     }
-    let [small, ..] = T::Bounds::PRESETS;
-    let small = Specification::<T>::new(small).expect("the bounds are a preset");
+    let [bounds, ..] = T::Bounds::PRESETS;
+    let small = Specification::<T> {
+        bounds,
+        rules: Rules::all(),
+        reading: T::reading_within(&bounds),
+        quotient: false,
+    };
     let left_out = model.left_out().into_iter().flat_map(|it| it.clauses);
     let guards = left_out.flat_map(|clause| T::Guard::named(clause));
     let differing = model.departures(&*model.as_it_stands());

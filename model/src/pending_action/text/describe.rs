@@ -145,7 +145,7 @@ fn session(it: Text) -> String {
 
 fn proposal(it: &Proposal) -> String {
     let mut said = format!("proposes a call in session {}", it.session.name);
-    let mut add = |what: String| said += &format!(", {what}");
+    let mut add = |what: String| said.extend([", ".to_owned(), what]);
     match it.effect {
         Effect::Destructive => {}
         Effect::Read => add("which only reads".to_owned()),
@@ -208,7 +208,7 @@ fn decide(it: &Decide) -> String {
         };
     }
     if let Some(value) = it.arguments {
-        said += &format!(" of {}", value_text(value));
+        said.extend([" of ", value_text(value)]);
     }
     said
 }

@@ -11,6 +11,7 @@ macro_rules! readings {
     )*) => {
         $(
             #[doc = $question]
+            #[allow(clippy::doc_markdown, reason = "a gloss is for the command line, too")]
             #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
             pub enum $choice {
                 #[doc = $default_gloss]
@@ -21,6 +22,7 @@ macro_rules! readings {
         )*
 
         /// How each ambiguity is read.
+        #[allow(clippy::doc_markdown, reason = "a question is for the command line, too")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct Reading { $(#[doc = $question] pub $field: $choice),* }
 

@@ -48,7 +48,10 @@ fn each_clause_that_is_left_out_shows_or_is_known_not_to() {
     let mut report = String::new();
     for rule in &pending_actions().rules {
         let ablation = all.leave_out(rule);
-        report += &format!("{}: {}\n", rule.name, said(&ablation.breaks).join("; "));
+        report.extend([rule.name, "\n"]);
+        for it in said(&ablation.breaks) {
+            report.extend(["  ", &it, "\n"]);
+        }
         assert!(ablation.is_explained(), "{report}");
         assert_eq!(rule.free.is_some(), ablation.breaks.is_empty(), "{report}");
         let without = all.with(&[rule], &[]);
@@ -73,12 +76,11 @@ fn a_changed_text_is_searched_until_its_first_break() {
         .iter()
         .filter(|it| it.kind == Kind::Always);
     let broken: Vec<_> = broken.filter(|it| !it.holds).cloned().collect();
-    let lengths: Vec<_> = broken.iter().map(|it| it.steps.len()).collect();
-    assert_eq!(
-        said(&broken),
-        ["PA-7 nothing runs that has expired", "judged PA-7"]
-    );
-    assert_eq!(lengths, [3, 3]);
+    let said = said(&broken);
+    let has = |name: &str| said.iter().any(|it| it == name);
+    assert!(has("PA-7 nothing runs that has expired"), "{said:?}");
+    assert!(has("judged PA-7"), "{said:?}");
+    assert!(broken.iter().all(|it| it.steps.len() == 3), "{said:?}");
 }
 
 /// PA-7: without a clause nothing is required that is forbidden with it.

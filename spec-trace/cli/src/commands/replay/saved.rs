@@ -25,7 +25,7 @@ use countersign_model::pending_action::text::PendingAction;
 use countersign_model::pending_action::text::account::Account;
 use countersign_model::pending_action::text::alphabet::{Call, Lost, Op, Output};
 use countersign_model::pending_action::wire;
-use countersign_protocol::{Greeting, Kind, Protocol as _, pending_action as driver};
+use countersign_protocol::Protocol as _;
 use miette::miette;
 use serde_json::{Map, Value, json};
 
@@ -101,7 +101,7 @@ impl Replay for PendingActionDriver {
         let model: &Variation<PendingAction> = model.as_any().downcast_ref()?;
         let run = model.taken(steps)?;
         let text = Variant::<PendingAction> {
-            hidden: hidden(partner.greeting()),
+            hidden: wire::hidden(|kind| partner.greeting().shows(kind)),
             ..Variant::default()
         };
         let (mut names, mut checker) = (wire::Names::default(), Checker::new(Account::default()));
@@ -133,7 +133,7 @@ impl Replay for PendingActionDriver {
             let outputs = match partner.ask(call.now, op) {
                 Ok(Said::Outputs(outputs)) => outputs,
                 Ok(Said::Unsupported) => {
-                    asked.unsupported.insert(name.to_owned());
+                    asked.unsupported.insert(name);
                     continue;
                 }
                 Err(lost) => {
@@ -164,21 +164,6 @@ impl Replay for PendingActionDriver {
         }
         Some(asked)
     }
-}
-
-/// The kinds of output that are not shown, a bit for each, in the order of the spec.
-fn hidden(greeting: &Greeting<driver::PendingAction>) -> u32 {
-    let kinds = [
-        Kind::Append,
-        Kind::Event,
-        Kind::Perform,
-        Kind::InDoubt,
-        Kind::Audit,
-        Kind::Snapshot,
-        Kind::Refused,
-    ];
-    let hidden = (0..).zip(kinds).filter(|(_, kind)| !greeting.shows(*kind));
-    hidden.fold(0, |all, (place, _)| all | 1 << place)
 }
 
 /// An hour in the ticks of a search.
