@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use countersign_model::engine::checker::{Checker, Judgement};
+use countersign_model::engine::checker::Checker;
 use countersign_model::engine::model::{Action, CONFORMS, Environment, Model, Party, State};
 use countersign_model::engine::party::{Executor, Judged};
 use countersign_model::engine::protocol::{Protocol, Variant};
@@ -123,8 +123,10 @@ pub fn search<P: Environment, Q: Party<P>>(
     progress: &dyn Fn(u64),
 ) -> Searched<P, Q> {
     let begun = Instant::now();
+    let sentences = sentences(model);
     let search = model.clone().checker().threads(threads);
-    let mut checker = search.finish_when(HasDiscoveries::AnyFailures).spawn_dfs();
+    let is_enough = HasDiscoveries::AnyOf(sentences.clone());
+    let mut checker = search.finish_when(is_enough).spawn_dfs();
     let workers = checker.handles();
     while workers.iter().any(|it| !it.is_finished()) {
         progress(checker.state_count() as u64);
@@ -134,32 +136,45 @@ pub fn search<P: Environment, Q: Party<P>>(
         worker.join().expect("a worker of the search panicked");
     }
     let found: BTreeSet<_> = checker.discoveries().into_keys().collect();
-    let is_broken = |name: &str| name == CONFORMS || P::GUARANTEES.iter().any(|it| it.name == name);
-    let broken = found.iter().any(|it| is_broken(it));
+    let broken = found.iter().any(|it| sentences.contains(it));
     Searched {
         states: checker.unique_state_count(),
         transitions: checker.state_count(),
         depth: checker.max_depth(),
         time: begun.elapsed(),
         broken: broken.then(|| shortest(model)).flatten(),
-        reached: found.into_iter().filter(|it| !is_broken(it)).collect(),
+        reached: P::WITNESSES
+            .iter()
+            .filter_map(|it| found.get(it.name).copied())
+            .collect(),
     }
+}
+
+/// What must hold: that the party conforms, and of the text as it is usually read its guarantees. They do not know another
+/// reading.
+fn sentences<P: Environment, Q>(model: &Model<P, Q>) -> BTreeSet<&'static str> {
+    let is_usual = model.variant.reading == P::Reading::default();
+    let guarantees = P::GUARANTEES.iter().filter(|_| is_usual);
+    [CONFORMS]
+        .into_iter()
+        .chain(guarantees.map(|it| it.name))
+        .collect()
 }
 
 /// The shortest run to something that does not hold: whatever that is, nothing is broken by a shorter one.
 pub fn shortest<P: Environment, Q: Party<P>>(model: &Model<P, Q>) -> Option<Broken<P, Q>> {
+    let sentences = sentences(model);
     // The checker keeps the last that it comes across, and not the first.
     (2..DEEPEST).find_map(|depth| {
         let search = model.clone().checker().target_max_depth(depth);
         let checker = search
-            .finish_when(HasDiscoveries::AnyFailures)
+            .finish_when(HasDiscoveries::AnyOf(sentences.clone()))
             .spawn_bfs()
             .join();
         let mut discoveries = checker.discoveries();
-        let names = [CONFORMS]
-            .into_iter()
-            .chain(P::GUARANTEES.iter().map(|it| it.name));
-        let mut found = names.filter_map(|name| discoveries.remove_entry(name));
+        let mut found = sentences
+            .iter()
+            .filter_map(|name| discoveries.remove_entry(name));
         let (name, path) = found.next()?;
         let last = path.last_state().clone();
         let steps = path.into_vec().into_iter();
@@ -178,6 +193,7 @@ pub fn walk<P: Environment, Q: Party<P>>(
     model: &Model<P, Q>,
     choices: impl IntoIterator<Item = u16>,
 ) -> Option<Broken<P, Q>> {
+    let sentences = sentences(model);
     let mut last = model.init_states().pop()?;
     let (mut run, mut actions) = (Vec::new(), Vec::new());
     for choice in choices {
@@ -187,8 +203,11 @@ pub fn walk<P: Environment, Q: Party<P>>(
         let action = actions.swap_remove(place);
         let next = model.next_state(&last, action.clone())?;
         run.push((std::mem::replace(&mut last, next), action));
-        let broken = P::GUARANTEES.iter().find(|it| !(it.holds)(&last.history));
-        let broken = broken.map(|it| it.name);
+        let guarantees = P::GUARANTEES
+            .iter()
+            .filter(|it| sentences.contains(it.name));
+        let mut broken = guarantees.filter(|it| !(it.holds)(&last.history));
+        let broken = broken.next().map(|it| it.name);
         let broken = broken.or((!last.party.conforms()).then_some(CONFORMS));
         if let Some(name) = broken {
             return Some(Broken { name, run, last });
@@ -203,10 +222,4 @@ impl<P: Environment, Q: Party<P>> Broken<P, Q> {
         let steps = self.run.iter().map(|(_, action)| format!("{action:?}\n"));
         steps.chain([format!("{:?}", self.last)]).collect()
     }
-}
-
-/// What is said of the last call of a party that was found not to conform.
-pub fn judgement<P: Environment, E>(party: &Exact<P, E>) -> Option<&Judgement<P::Output>> {
-    let judgement = &party.judged.judgement;
-    (*judgement != Judgement::Conforms).then_some(judgement)
 }

@@ -18,7 +18,8 @@ use countersign_model::pending_action::text::alphabet::{
     Reason, SnapshotId, Status, Value, What,
 };
 use countersign_model::pending_action::text::environment::Bounds;
-use countersign_reference::ids::SequentialIds;
+use countersign_model::pending_action::text::readings::{self, Reading};
+use countersign_reference::ids::IdSource;
 use countersign_reference::pending_action::{
     self as real, Action, ActionId, Append, Decide, Entry, EventId, Happened, Held, Input, Ledger,
     MessageId, Nonce, Outcome, Propose, Record, Run, Settings, Snapshot, Text,
@@ -37,6 +38,29 @@ pub const AT_LEAST_ONCE: Settings = Settings {
     deciders_absent: real::DecidersAbsent::Anyone,
     delivery: real::Delivery::AtLeastOnce,
 };
+
+/// The settings of a reference that reads the text so; nothing where that is not for its host to choose.
+pub fn reading(reading: Reading) -> Option<Settings> {
+    let expiry_boundary = match reading.expiry_boundary {
+        readings::ExpiryBoundary::At => real::ExpiryBoundary::At,
+        readings::ExpiryBoundary::After => real::ExpiryBoundary::After,
+    };
+    let deciders_absent = match reading.deciders_absent {
+        readings::DecidersAbsent::Anyone => real::DecidersAbsent::Anyone,
+        readings::DecidersAbsent::Nobody => real::DecidersAbsent::Nobody,
+        readings::DecidersAbsent::TheAgentToo => return None,
+    };
+    let chosen = Reading {
+        expiry_boundary: reading.expiry_boundary,
+        deciders_absent: reading.deciders_absent,
+        ..Reading::default()
+    };
+    (reading == chosen).then_some(Settings {
+        expiry_boundary,
+        deciders_absent,
+        ..AT_LEAST_ONCE
+    })
+}
 
 /// Bounds for random runs, beyond any exhaustive search.
 pub const FAR: Bounds = Bounds {
@@ -66,7 +90,7 @@ pub fn model_of<Q>(party: Q, bounds: Bounds) -> Model<PendingAction, Q> {
 /// | left out | because |
 /// |---|---|
 /// | how many records there are, and the number of each | they count; no output has a number |
-/// | the texts of ids and nonces | they stand for the order in which they were issued, and that is taken |
+/// | the ids of what is said | nothing but the message has them |
 /// | who settled an action, when, and how its tool came out | told once, with the event, and never read again |
 /// | the records to tell again, while the process is up | the next request shows that they were told |
 /// | which outputs of the last response are told again | read if the process dies before the next request, and at no other time |
@@ -78,7 +102,7 @@ pub fn model_of<Q>(party: Q, bounds: Bounds) -> Model<PendingAction, Q> {
 pub struct Reference {
     ledger: Arc<Ledger>,
     kept: Arc<Kept>,
-    ids: SequentialIds,
+    ids: Ids,
     /// Of each output of the last response, whether it is told again after a restart.
     last: SmallVec<[bool; 8]>,
     /// How many outputs behind the records past the watermark are known to be carried out: the first so many of them.
@@ -94,10 +118,30 @@ struct Kept {
     /// Every snapshot, with what a ledger that is like it is taken for.
     snapshots: Vec<(Snapshot, u64)>,
     /// By number: each id with its text.
-    actions: Vec<(ActionId, String)>,
-    nonces: Vec<(Nonce, String)>,
+    actions: Vec<(ActionId, Arc<str>)>,
+    nonces: Vec<(Nonce, Arc<str>)>,
     /// Every id of a message or an event, with a hash of what was told under it.
     told: Vec<(Told, u64)>,
+}
+
+/// Ids that tell their order: one sequence for what is said, and one for everything else, of which the ledger remembers each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Ids {
+    issued: u64,
+    said: u64,
+    is_said: bool,
+}
+
+impl IdSource for Ids {
+    fn next_bits(&mut self) -> u128 {
+        let (next, first) = if self.is_said {
+            (&mut self.said, 1 << 64)
+        } else {
+            (&mut self.issued, 0)
+        };
+        *next += 1;
+        first + u128::from(*next)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,7 +156,7 @@ impl Reference {
         Self {
             ledger: Arc::new(Ledger::new(settings)),
             kept: Arc::default(),
-            ids: SequentialIds::new(),
+            ids: Ids::default(),
             last: SmallVec::new(),
             carried: 0,
             is_down: false,
@@ -173,8 +217,7 @@ impl Hash for Reference {
             status,
         } in actions
         {
-            (kept.action(*action_id), kept.nonce(*nonce), proposal).hash(to);
-            rank(status).hash(to);
+            (action_id, nonce, proposal, rank(status)).hash(to);
         }
         if *is_down {
             carried.hash(to);
@@ -185,7 +228,16 @@ impl Hash for Reference {
             } in tail
             {
                 at.hash(to);
-                kept.hash_entry(entry, to);
+                if let Entry::Said {
+                    message_id: _,
+                    by,
+                    text,
+                } = entry
+                {
+                    (by, text).hash(to);
+                } else {
+                    entry.hash(to);
+                }
             }
         }
         if *tells_all_apart {
@@ -298,6 +350,7 @@ const BROKEN: Output = Output::Other(0);
 impl Reference {
     /// Lets the ledger do it, and keeps what it records.
     fn handle(&mut self, now: Timestamp, input: Input, to: &mut Vec<Output>) {
+        self.ids.is_said = matches!(input, Input::Say { .. });
         let ledger = Arc::make_mut(&mut self.ledger);
         let Outcome { outputs, refused } = ledger.handle(now, &mut self.ids, input);
         for output in outputs {
@@ -388,66 +441,18 @@ impl Reference {
 }
 
 impl Kept {
-    /// The number of an id, by first appearance.
-    fn action(&self, id: ActionId) -> usize {
-        let place = self.actions.iter().position(|it| it.0 == id);
-        place.unwrap_or(self.actions.len())
-    }
-    fn nonce(&self, nonce: Nonce) -> usize {
-        let place = self.nonces.iter().position(|it| it.0 == nonce);
-        place.unwrap_or(self.nonces.len())
-    }
     /// The text of the id of that number; of one that was never put out, where there is none.
     fn written(&self, number: alphabet::ActionId) -> String {
         let never = || ActionId::from_bits(u128::MAX - u128::from(number)).to_string();
         self.actions
             .get(usize::from(number))
-            .map_or_else(never, |it| it.1.clone())
+            .map_or_else(never, |it| it.1.to_string())
     }
     fn written_nonce(&self, number: alphabet::Nonce) -> String {
         let never = || Nonce::from_bits(u128::MAX - u128::from(number)).to_string();
         self.nonces
             .get(usize::from(number))
-            .map_or_else(never, |it| it.1.clone())
-    }
-
-    fn hash_entry(&self, entry: &Entry, to: &mut impl Hasher) {
-        std::mem::discriminant(entry).hash(to);
-        match entry {
-            Entry::Proposed {
-                action_id,
-                nonce,
-                proposal,
-                pends,
-            } => (self.action(*action_id), self.nonce(*nonce), proposal, pends).hash(to),
-            Entry::Decided {
-                action_id,
-                decision,
-                by,
-            } => (self.action(*action_id), decision, by).hash(to),
-            Entry::Expired { action_id } | Entry::Cancelled { action_id } => {
-                self.action(*action_id).hash(to);
-            }
-            Entry::Finished {
-                action_id,
-                status,
-                result,
-            } => (self.action(*action_id), status, result).hash(to),
-            Entry::SessionEnded {
-                session_id,
-                cancelled,
-            } => {
-                session_id.hash(to);
-                for it in cancelled {
-                    self.action(*it).hash(to);
-                }
-            }
-            Entry::Said {
-                message_id: _,
-                by,
-                text,
-            } => (by, text).hash(to),
-        }
+            .map_or_else(never, |it| it.1.to_string())
     }
 
     /// An output in the alphabet; nothing for a record, which is durable from here on.
@@ -471,11 +476,7 @@ impl Kept {
     }
 
     fn append(kept: &mut Arc<Self>, append: &Append) -> Output {
-        let Append {
-            session_id,
-            message_id,
-            message,
-        } = append;
+        let message = &append.message;
         let body = match message {
             real::Message::ConfirmationRequest { text, label } => Body::ConfirmationRequest {
                 text: name(text.as_str()),
@@ -528,20 +529,14 @@ impl Kept {
                 text: name(text),
             },
         };
-        let session = session_id.as_ref().map(|it| name(it.as_str()));
-        let id = Self::tell(kept, Told::Message(*message_id), &(session, body));
+        let session = append.session_id.as_ref().map(|it| name(it.as_str()));
+        let id = Self::tell(kept, Told::Message(append.message_id), &(session, body));
         Output::Append(Message { id, session, body })
     }
 
     fn event(kept: &mut Arc<Self>, event: &real::Event) -> Output {
-        let real::Event {
-            event_id,
-            action_id,
-            at,
-            happened,
-        } = event;
-        let action = Self::number(kept, *action_id);
-        let what = match happened {
+        let action = Self::number(kept, event.action_id);
+        let what = match &event.happened {
             Happened::Created { nonce, proposal } => {
                 What::Created(Arc::new(Self::recorded(kept, *nonce, proposal)))
             }
@@ -565,8 +560,8 @@ impl Kept {
                 reason: Some(why(*reason)),
             },
         };
-        let at = at.millis();
-        let id = Self::tell(kept, Told::Event(*event_id), &(action, at, &what));
+        let at = event.at.millis();
+        let id = Self::tell(kept, Told::Event(event.event_id), &(action, at, &what));
         Output::Event(Event {
             id,
             action,
@@ -575,24 +570,13 @@ impl Kept {
         })
     }
 
-    fn recorded(kept: &mut Arc<Self>, nonce: Nonce, proposal: &real::Proposal) -> alphabet::Record {
-        let real::Proposal {
-            agent_id,
-            session_id,
-            run_id,
-            tool,
-            arguments,
-            effect,
-            summary,
-            label,
-            expires_at,
-            deciders,
-            idempotent,
-        } = proposal;
-        let place = kept.nonce(nonce);
-        if place == kept.nonces.len() {
-            Arc::make_mut(kept).nonces.push((nonce, nonce.to_string()));
-        }
+    fn recorded(kept: &mut Arc<Self>, nonce: Nonce, of: &real::Proposal) -> alphabet::Record {
+        let place = kept.nonces.iter().position(|it| it.0 == nonce);
+        let place = place.unwrap_or_else(|| {
+            let nonces = &mut Arc::make_mut(kept).nonces;
+            nonces.push((nonce, nonce.to_string().into()));
+            nonces.len() - 1
+        });
         let names = |names: Vec<real::DeciderId>| {
             let mut names: SmallVec<[Name; 2]> = names.iter().map(|it| name(it.as_str())).collect();
             names.sort_unstable();
@@ -600,31 +584,33 @@ impl Kept {
         };
         alphabet::Record {
             nonce: Some(number(place)),
-            agent: name(agent_id.as_str()),
-            session: name(session_id.as_str()),
-            run: name(run_id.as_str()),
-            tool: name(tool.as_str()),
-            arguments: value(arguments.as_str()),
-            effect: match effect {
+            agent: name(of.agent_id.as_str()),
+            session: name(of.session_id.as_str()),
+            run: name(of.run_id.as_str()),
+            tool: name(of.tool.as_str()),
+            arguments: value(of.arguments.as_str()),
+            effect: match of.effect {
                 real::Effect::Read => Effect::Read,
                 real::Effect::Write => Effect::Write,
                 real::Effect::Destructive => Effect::Destructive,
                 real::Effect::External => Effect::External,
             },
-            summary: name(summary.as_str()),
-            label: name(label.as_str()),
-            expires_at: expires_at.map(Timestamp::millis),
-            deciders: deciders.clone().map(|it| names(it.into())),
-            idempotent: *idempotent,
+            summary: name(of.summary.as_str()),
+            label: name(of.label.as_str()),
+            expires_at: of.expires_at.map(Timestamp::millis),
+            deciders: of.deciders.clone().map(|it| names(it.into())),
+            idempotent: of.idempotent,
         }
     }
 
+    /// The number of an id, by first appearance.
     fn number(kept: &mut Arc<Self>, id: ActionId) -> alphabet::ActionId {
-        let place = kept.action(id);
-        if place == kept.actions.len() {
-            Arc::make_mut(kept).actions.push((id, id.to_string()));
-        }
-        number(place)
+        let place = kept.actions.iter().position(|it| it.0 == id);
+        number(place.unwrap_or_else(|| {
+            let actions = &mut Arc::make_mut(kept).actions;
+            actions.push((id, id.to_string().into()));
+            actions.len() - 1
+        }))
     }
 
     /// Whether that id names something else, the very same, or nothing yet.

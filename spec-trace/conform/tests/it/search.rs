@@ -47,6 +47,13 @@ fn agreed(bounds: Bounds, settings: Settings) -> (usize, usize, Vec<&'static str
     if let Some(broken) = searched.broken {
         panic!("{}\n{}", broken.name, broken.debugged());
     }
+    println!(
+        "{} states, {} transitions in {:?}, {} in a second",
+        searched.states,
+        searched.transitions,
+        searched.time,
+        searched.transitions as u128 * 1_000 / searched.time.as_millis().max(1),
+    );
     let names = WITNESSES.iter().map(|it| it.name);
     let missing = names.filter(|it| !searched.reached.contains(it));
     (searched.states, searched.transitions, missing.collect())
@@ -64,6 +71,7 @@ fn the_ledger_agrees_with_the_text_about_one_action() {
     }
 }
 
+/// The same about two actions, crashes and rollbacks. Prints how fast it is.
 #[test]
 #[ignore = "night: searches every world"]
 fn the_ledger_agrees_with_the_text_in_every_world() {
