@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use countersign_conform::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference, model_of};
+use countersign_conform::pending_action::executor::{
+    AT_LEAST_ONCE, FAR, Reference, model_of, reading,
+};
 use countersign_conform::search::{Exact, search, shortest, walk};
 use countersign_model::engine::model::{Action, Model, Party as _, State};
 use countersign_model::engine::party::{Executor, Judged};
@@ -17,6 +19,9 @@ use countersign_model::pending_action::text::alphabet::{
 };
 use countersign_model::pending_action::text::environment::Bounds;
 use countersign_model::pending_action::text::guarantees::WITNESSES;
+use countersign_model::pending_action::text::readings::{
+    DecidersAbsent, ExpiryBoundary, FreeText, Reading,
+};
 use countersign_reference::pending_action::{Delivery, Settings};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -69,6 +74,28 @@ fn the_ledger_agrees_with_the_text_about_one_action() {
         assert_eq!(runs_again, settings.delivery == Delivery::AtMostOnce);
         assert!(states > 4_000 && transitions > 100_000);
     }
+}
+
+/// PA-2, PA-7: also where an action is good at the very instant of its expiry, and nobody decides where nobody is named.
+#[test]
+fn the_ledger_agrees_with_the_text_in_the_readings_that_its_host_chooses() {
+    let chosen = Reading {
+        expiry_boundary: ExpiryBoundary::After,
+        deciders_absent: DecidersAbsent::Nobody,
+        ..Reading::default()
+    };
+    let settings = reading(chosen).expect("there are settings for them");
+    let party = Exact::new(Reference::new(settings), Account::default());
+    let mut model = model_of(party, SMALL);
+    assert!(search(&model, 2, &|_| {}).broken.is_some());
+    model.variant.reading = chosen;
+    assert!(search(&model, 2, &|_| {}).broken.is_none());
+    let free_text = FreeText::CancelsThem;
+    let of_the_text = Reading {
+        free_text,
+        ..chosen
+    };
+    assert_eq!(reading(of_the_text), None);
 }
 
 /// The same about two actions, crashes and rollbacks. Prints how fast it is.
