@@ -1,6 +1,7 @@
 //! What two settings of a text differ in, one thing at a time: rules, readings, numbers; and which of it a run needs.
 
-use crate::numbers::{Value, taken};
+use crate::numbers::{Number, Value, taken};
+use crate::readings::Place;
 use crate::rules::Rules;
 use crate::specification::{Modelled, Specification};
 use crate::table::Tabled as _;
@@ -82,16 +83,26 @@ pub fn departures<T: Modelled>(
     });
     let usual = T::reading_within(&model.bounds);
     let readings = [model.reading, other.reading, usual];
-    let places = T::PLACES.iter().map(|place| {
+    let taken = taken_otherwise(T::PLACES, T::NUMBERS, readings);
+    rules.chain(taken).collect()
+}
+
+/// The places and numbers that are not the same in the first reading and in the second; the third is the usual one.
+pub(crate) fn taken_otherwise<R: Copy + PartialEq>(
+    places: &'static [Place<R>],
+    numbers: &'static [Number<R>],
+    readings: [R; 3],
+) -> impl Iterator<Item = Departure> {
+    let places = places.iter().map(move |place| {
         let values = readings.map(|it| taken(place.choices, &it).to_owned());
         (What::Reading, place.name, place.clauses, values)
     });
-    let numbers = T::NUMBERS.iter().map(|number| {
+    let numbers = numbers.iter().map(move |number| {
         let values = readings.map(|it| number.plain(&it));
         (What::Number, number.name, number.clauses, values)
     });
     let all = places.chain(numbers);
-    let taken = all.filter_map(|(what, name, clauses, [value, other, usual])| {
+    all.filter_map(|(what, name, clauses, [value, other, usual])| {
         (value != other).then_some(Departure {
             what,
             name,
@@ -100,8 +111,7 @@ pub fn departures<T: Modelled>(
             other,
             usual,
         })
-    });
-    rules.chain(taken).collect()
+    })
 }
 
 /// The setting with this one thing as in the other.

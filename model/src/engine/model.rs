@@ -80,6 +80,8 @@ pub trait Environment:
 pub struct Statement<H: 'static> {
     /// What it says.
     pub name: &'static str,
+    /// The clauses that it follows from, with commas between.
+    pub clauses: &'static str,
     /// Whether it holds.
     pub holds: fn(&H) -> bool,
 }
@@ -232,6 +234,8 @@ impl<P: Environment, Q: Party<P>> Checkable for Model<P, Q> {
         P::moves(&self.bounds, &state.around, &mut |around| {
             actions.push(Action::Move(around));
         });
+        // Of equally short runs the checker keeps the last, and what is said first is the plainest.
+        actions.reverse();
     }
 
     fn next_state(&self, before: &State<P, Q>, action: Action<P, Q>) -> Option<State<P, Q>> {

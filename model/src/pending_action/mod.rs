@@ -42,6 +42,7 @@ pub mod step;
 pub mod text;
 pub mod told;
 mod validate;
+pub mod wire;
 pub mod words;
 
 use crate::checker::StepText;

@@ -4,7 +4,7 @@
 //! was asked, and returns all that the world must do, in order. Everything that changes is in a record, which comes out
 //! before anything that follows from it; what is not in a durable record has not happened.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,23 @@ pub struct Ledger {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Snapshot(Known);
+
+/// All that a ledger holds, for whoever has to tell two ledgers apart. A field that is new has to be looked at there.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    /// What the host chose.
+    pub settings: Settings,
+    /// The greatest time so far.
+    pub now: Timestamp,
+    /// The number of the last record.
+    pub recorded: u64,
+    /// The records whose outputs may not all have been carried out.
+    pub tail: &'a VecDeque<Record>,
+    /// Everything that was ever proposed, in the order of creation.
+    pub actions: &'a [Action],
+    /// The sessions that have ended.
+    pub ended_sessions: &'a BTreeSet<SessionId>,
+}
 
 /// Why a ledger cannot be rebuilt: what the host has kept is not what a ledger has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -217,6 +234,26 @@ impl Ledger {
     /// The sessions that have ended.
     pub fn ended_sessions(&self) -> &BTreeSet<SessionId> {
         &self.known.ended_sessions
+    }
+
+    /// Everything that the ledger holds.
+    pub fn held(&self) -> Held<'_> {
+        let Self { settings, known } = self;
+        let Known {
+            now,
+            recorded,
+            tail,
+            actions,
+            ended_sessions,
+        } = known;
+        Held {
+            settings: *settings,
+            now: *now,
+            recorded: *recorded,
+            tail,
+            actions: actions.all(),
+            ended_sessions,
+        }
     }
 }
 

@@ -91,7 +91,7 @@ pub use interface::{
     Audit, ClauseId, Decide, Input, Named, Outcome, Output, Propose, Refusal, ToolCall,
 };
 pub use known::Contradiction;
-pub use ledger::{Damaged, Ledger, Snapshot};
+pub use ledger::{Damaged, Held, Ledger, Snapshot};
 pub use message::{Append, Message};
 pub use record::{Entry, Record};
 pub use settings::{DecidersAbsent, Delivery, ExpiryAbsent, ExpiryBoundary, ReadEffect, Settings};

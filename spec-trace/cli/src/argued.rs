@@ -1,95 +1,41 @@
-//! What made a run of a model possible that breaks something, and what the text as it stands requires instead.
-//!
-//! The one thing to know: the run is taken again, step by step. Where the text as it stands goes on otherwise, that is what is required
-//! instead; and of what is left out, read otherwise or counted otherwise, that made the run possible without which some step goes on
-//! otherwise, or nothing is wrong with the last.
+//! What made a run of a model possible that breaks something, and what the text as it stands requires instead, in words.
 
 use std::fmt::Write as _;
 
 use countersign_clauses::{cited, cited_all};
-use countersign_model::checker::StepText;
-use countersign_model::departures::{Departure, What, departures, needed};
-use countersign_model::judged::{CallTold, along};
-use countersign_model::rules::{GuardRow, Rules};
-use countersign_model::specification::{Modelled, Specification};
-use countersign_model::table::Tabled as _;
+use countersign_model::departures::{Departure, What};
+use countersign_model::facade::{Explanation, Instead, Model, Rule, Text};
 use serde_json::{Map, Value, json};
 
 use crate::commands::clauses::hanging;
 use crate::verdicts::level;
 
-/// Why a run is possible, and what is required instead.
-#[derive(Clone, Debug)]
-pub struct Argued {
-    /// What it needs.
-    pub needs: Vec<Departure>,
-    /// Where the text as it stands goes on otherwise; nowhere if the run is not one of the model, or only judged otherwise.
-    pub instead: Option<Instead>,
+/// An explanation as lines below the run.
+pub fn explained_text(text: &Text, explanation: &Explanation) -> String {
+    let mut said = needs_text(text, &explanation.needs, None);
+    if let Some(Instead { step, changes }) = &explanation.instead {
+        let head = format!("   required instead at step {step}: ");
+        said += &hanging(&head, &instead_text(changes.as_deref()));
+    }
+    said
 }
 
-/// How the text as it stands goes on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instead {
-    /// The step, from 1.
-    pub step: usize,
-    /// What changes and comes out by it; nothing where there is no such step.
-    pub changes: Option<Vec<String>>,
-}
-
-/// The steps of a run, each with the state before it.
-type Taken<T> = Vec<(<T as Modelled>::State, <T as Modelled>::Action)>;
-
-impl Argued {
-    /// The argument on a run of this model that breaks something at its last step. Where the run cannot be taken again it is all that
-    /// the model departs in.
-    pub fn of<T: Modelled>(model: &Specification<T>, steps: &[StepText]) -> Self {
-        let text = text_of(model);
-        let all = Self {
-            needs: departures(model, &text),
-            instead: None,
-        };
-        let mut run = Vec::new();
-        if !is_taken(model, model.start(), steps, &mut run) {
-            return all;
-        }
-        let instead = apart(model, &text, &run);
-        let actions: Vec<_> = run.iter().map(|(_, action)| *action).collect();
-        let is_wrong = |model: &Specification<T>| {
-            let found = along(model, &actions);
-            found.last().is_some_and(|findings| !findings.is_empty())
-        };
-        // What is no matter of the judge is a matter of the steps alone.
-        let is_judged = is_wrong(model);
-        let needs = needed(model, &text, |less| {
-            apart(model, less, &run).is_none() && (!is_judged || is_wrong(less))
-        });
-        Self { needs, instead }
-    }
-
-    /// As lines below the run.
-    pub fn text<T: Modelled>(&self) -> String {
-        let mut text = needs_text::<T>(&self.needs, None);
-        if let Some(Instead { step, changes }) = &self.instead {
-            let head = format!("   required instead at step {step}: ");
-            text += &hanging(&head, &instead_text(changes.as_deref()));
-        }
-        text
-    }
-
-    /// The same for programs: members of the object that holds the run.
-    pub fn json(&self) -> Map<String, Value> {
-        let instead = self.instead.as_ref();
-        let instead = instead.map(|it| json!({ "step": it.step, "changes": it.changes }));
-        Map::from_iter([
-            ("made_possible_by".to_owned(), needs_json(&self.needs)),
-            ("instead".to_owned(), json!(instead)),
-        ])
-    }
+/// The same for programs: members of the object that holds the run.
+pub fn explained_json(explanation: &Explanation) -> Map<String, Value> {
+    let instead = explanation.instead.as_ref();
+    let instead = instead.map(|it| json!({ "step": it.step, "changes": it.changes }));
+    Map::from_iter([
+        (
+            "made_possible_by".to_owned(),
+            needs_json(&explanation.needs),
+        ),
+        ("instead".to_owned(), json!(instead)),
+    ])
 }
 
 /// What a run needs, as lines below it; `other` is the setting that it is held against, where that is not the text as it stands.
-pub fn needs_text<T: Modelled>(needs: &[Departure], other: Option<&str>) -> String {
-    let mut text = String::new();
+pub fn needs_text(text: &Text, needs: &[Departure], other: Option<&str>) -> String {
+    let mut said = String::new();
     for it in needs {
         let other_value = other.map_or_else(
             || format!("by default {}", it.usual),
@@ -97,22 +43,22 @@ pub fn needs_text<T: Modelled>(needs: &[Departure], other: Option<&str>) -> Stri
         );
         match it.what {
             What::Lost | What::Kept => {
-                let rows = T::Guard::ROWS.iter().filter(|row| row.name == it.name);
-                for row in rows {
-                    let _ = writeln!(text, "{}", rule_text(row, it.what, other));
+                let rules = text.rules.iter().filter(|rule| rule.name == it.name);
+                for rule in rules {
+                    let _ = writeln!(said, "{}", rule_text(rule, it.what, other));
                 }
             }
             What::Reading | What::Number => {
                 let clauses = cited_all(it.clauses);
-                let said = format!("{} of {clauses} ({other_value})", it.assignment());
-                text += &hanging("   allowed by    ", &said);
+                let assigned = format!("{} of {clauses} ({other_value})", it.assignment());
+                said += &hanging("   allowed by    ", &assigned);
             }
         }
     }
-    text
+    said
 }
 
-fn rule_text<G>(row: &GuardRow<G>, what: What, other: Option<&str>) -> String {
+fn rule_text(row: &Rule, what: What, other: Option<&str>) -> String {
     let (clause, gist) = (row.clauses[0], row.gist);
     let (level, clause) = (level(clause), cited(clause));
     if what == What::Kept {
@@ -126,8 +72,8 @@ fn rule_text<G>(row: &GuardRow<G>, what: What, other: Option<&str>) -> String {
 }
 
 /// The numbers of a setting that are not those of the text.
-pub fn changed_numbers<T: Modelled>(model: &Specification<T>) -> Vec<Departure> {
-    let mut all = departures(model, &text_of(model));
+pub fn changed_numbers(model: &dyn Model) -> Vec<Departure> {
+    let mut all = model.departures(&*model.as_it_stands());
     all.retain(|it| it.what == What::Number);
     all
 }
@@ -170,9 +116,10 @@ pub fn instead_text(changes: Option<&[String]>) -> String {
 
 /// What a saved run was searched in besides protocol and bounds: the rules left out, the readings taken, the numbers changed, and the
 /// version of this command.
-pub fn setting<T: Modelled>(model: &Specification<T>) -> Map<String, Value> {
-    let without: Vec<_> = model.rules.left_out().map(|it| it.row().name).collect();
-    let all = departures(model, &text_of(model));
+pub fn setting(model: &dyn Model) -> Map<String, Value> {
+    let left_out = model.left_out();
+    let without: Vec<_> = left_out.iter().map(|it| it.name).collect();
+    let all = model.departures(&*model.as_it_stands());
     let taken = |what| {
         let those = all.iter().filter(|it| it.what == what);
         those.map(Departure::assignment).collect::<Vec<_>>()
@@ -181,14 +128,9 @@ pub fn setting<T: Modelled>(model: &Specification<T>) -> Map<String, Value> {
         ("without".to_owned(), json!(without)),
         ("readings".to_owned(), json!(taken(What::Reading))),
         ("numbers".to_owned(), json!(taken(What::Number))),
-        ("literal".to_owned(), json!(!model.quotient)),
+        ("literal".to_owned(), json!(!model.has_quotient())),
         ("countersign".to_owned(), json!(env!("CARGO_PKG_VERSION"))),
     ])
-}
-
-/// The text as it stands, within the bounds of a model.
-fn text_of<T: Modelled>(model: &Specification<T>) -> Specification<T> {
-    model.with(Rules::all(), T::reading_within(&model.bounds))
 }
 
 /// The document with these members behind its bounds.
@@ -208,84 +150,18 @@ pub fn with_setting(document: Value, setting: Map<String, Value>) -> Value {
     Value::Object(all)
 }
 
-/// Whether the model has these steps from here on; then they are added to the run.
-fn is_taken<T: Modelled>(
-    model: &Specification<T>,
-    state: T::State,
-    steps: &[StepText],
-    run: &mut Taken<T>,
-) -> bool {
-    let [first, rest @ ..] = steps else {
-        return true;
-    };
-    let mut actions = Vec::new();
-    model.actions(&state, &mut actions);
-    for action in actions {
-        let Some(next) = model.take(&state, action) else {
-            continue;
-        };
-        if model.describe(&state, action, &next) == *first {
-            run.push((state, action));
-            if is_taken(model, next, rest, run) {
-                return true;
-            }
-            run.pop();
-        }
-    }
-    false
-}
-
-/// The actions of a run that is told by its steps; nothing where the model does not have it.
-pub fn actions_of<T: Modelled>(
-    model: &Specification<T>,
-    steps: &[StepText],
-) -> Option<Vec<T::Action>> {
-    let mut run = Vec::new();
-    let is_taken = is_taken(model, model.start(), steps, &mut run);
-    is_taken.then(|| run.into_iter().map(|(_, action)| action).collect())
-}
-
-/// The first step of the run that the other goes on from otherwise.
-fn apart<T: Modelled>(
-    model: &Specification<T>,
-    other: &Specification<T>,
-    run: &Taken<T>,
-) -> Option<Instead> {
-    let mut steps = (1..).zip(run);
-    steps.find_map(|(step, (state, action))| {
-        let own = T::take(model, state, *action, 0)?;
-        let Some(others) = T::take(other, state, *action, 0) else {
-            // What the world does and the other need not look at is nothing that is required of it.
-            own.told?;
-            let changes = None;
-            return Some(Instead { step, changes });
-        };
-        let is_same = own.next == others.next
-            && own.told.and_then(CallTold::seen) == others.told.and_then(CallTold::seen);
-        let changes = || Some(other.in_words(state, *action).changes);
-        (!is_same).then(|| Instead {
-            step,
-            changes: changes(),
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use countersign_model::mcp_aql::McpAqlProtocol;
-
     use super::*;
-    use crate::arguments::{preset, specification};
+    use crate::arguments::{Protocol, within};
 
     /// AQL-5.1-5: the name of the rule has the number of the text, which is told where another is in force.
     #[test]
     fn a_number_that_is_changed_stands_behind_the_names_of_its_clauses() {
-        let bounds = preset::<McpAqlProtocol>("small").expect("bounds");
-        let text = specification::<McpAqlProtocol>(bounds).expect("a model");
-        assert_eq!(by_file(&changed_numbers(&text), &["AQL-5.1-5"]), "");
-        let mut reading = text.reading;
-        reading.numbers.longest_tolerance = 360;
-        let numbers = changed_numbers(&text.with(Rules::all(), reading));
+        let text = within(Protocol::McpAql.text(), "small").expect("bounds");
+        assert_eq!(by_file(&changed_numbers(&*text), &["AQL-5.1-5"]), "");
+        let changed = text.with(&[], &[("tolerance.longest", "360")]);
+        let numbers = changed_numbers(&*changed);
         let expected = " (by the file: tolerance.longest = 360)";
         assert_eq!(by_file(&numbers, &["AQL-1.2-1", "AQL-5.1-5"]), expected);
         assert_eq!(by_file(&numbers, &["AQL-5.1-6"]), "");

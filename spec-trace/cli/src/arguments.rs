@@ -6,17 +6,13 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use countersign_clauses::nearest;
 use countersign_lint::envelope::{Envelope, How, Pointers};
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::bounds::Bounds;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::rules::{Guards, Rules};
+use countersign_model::facade::{self, Model, Rule, Text};
 use countersign_model::specification::{Modelled, Specification};
-use countersign_model::table::Tabled;
 use miette::IntoDiagnostic;
 use schemars::JsonSchema;
 
@@ -32,6 +28,18 @@ pub enum Protocol {
     McpAql,
     /// The pending actions of the Agents API.
     PendingAction,
+}
+
+impl Protocol {
+    /// Its text.
+    pub fn text(self) -> &'static Text {
+        let [aaep, mcp_aql, pending_action] = &*facade::TEXTS;
+        match self {
+            Self::Aaep => aaep,
+            Self::McpAql => mcp_aql,
+            Self::PendingAction => pending_action,
+        }
+    }
 }
 
 /// What stands in the help above the options that change a text, or how far it is searched.
@@ -54,10 +62,11 @@ impl Reread {
     /// # Errors
     ///
     /// A file that cannot be read or that leaves out rules, or a reading that there is not.
-    pub fn of<T: Modelled>(&self, model: &Specification<T>) -> miette::Result<Specification<T>> {
+    pub fn of(&self, model: &dyn Model) -> miette::Result<Arc<dyn Model>> {
         let reason = "each rule is left out in turn";
-        let changes = Changes::<T>::with_every_rule(self.spec.as_deref(), &self.readings, reason)?;
-        Ok(model.with(Rules::all(), changes.of_reading(model.reading)))
+        let (text, file) = (model.text(), self.spec.as_deref());
+        let changes = Changes::with_every_rule(text, file, &self.readings, reason)?;
+        Ok(model.with(&[], &changes.pairs()))
     }
 
     /// The options that say the same.
@@ -110,8 +119,8 @@ impl Within {
     /// # Errors
     ///
     /// Bounds that there are not.
-    pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
-        specification::<T>(preset::<T>(self.name())?)
+    pub fn model(&self, text: &Text) -> miette::Result<Arc<dyn Model>> {
+        within(text, self.name())
     }
 }
 
@@ -121,13 +130,11 @@ impl Taken {
     /// # Errors
     ///
     /// Rules or readings that there are not, or a file that cannot be read.
-    pub fn changes<T: Modelled>(&self) -> miette::Result<Changes<T>> {
+    pub fn changes(&self, text: &'static Text) -> miette::Result<Changes> {
         let Reread { spec, readings } = &self.reread;
-        let mut changes = Changes::<T>::of_options(spec.as_deref(), readings)?;
+        let mut changes = Changes::of_options(text, spec.as_deref(), readings)?;
         for name_or_clause in &self.without {
-            for guard in guards::<T>(name_or_clause)? {
-                changes.rules = changes.rules.without(guard);
-            }
+            changes.leave_out(rules(text, name_or_clause)?);
         }
         Ok(changes)
     }
@@ -151,31 +158,28 @@ impl Variant {
     /// # Errors
     ///
     /// Bounds, rules or readings that there are not, or a file that cannot be read.
-    pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
-        let changes = self.taken.changes::<T>()?;
-        let reading = changes.of_reading(T::Reading::default());
-        let is_specification = changes.rules.is_complete() && reading == T::Reading::default();
-        let [small, default, ..] = T::Bounds::PRESETS;
-        let bounds = match &self.within.bounds {
-            Some(name) => preset::<T>(name)?,
-            None if is_specification && !self.literal => default,
-            None => small,
+    pub fn model(&self, text: &'static Text) -> miette::Result<Arc<dyn Model>> {
+        let changes = self.taken.changes(text)?;
+        let is_text = changes.left_out.is_empty() && changes.departing().next().is_none();
+        let [of_text, of_others] = text.usual_bounds;
+        let bounds = match self.within.bounds.as_deref() {
+            Some(name) => name,
+            None if is_text && !self.literal => of_text,
+            None => of_others,
         };
-        let model = specification::<T>(bounds)?;
-        let reading = changes.of_reading(model.reading);
-        let model = model.with(changes.rules, reading);
+        let model = within(text, bounds)?.with(&changes.left_out, &changes.pairs());
         Ok(if self.literal { model.literal() } else { model })
     }
 
     /// The protocol, with what of it is left out or taken in another way.
-    pub fn named<T: Modelled>(&self) -> String {
+    pub fn named(&self, text: &Text) -> String {
         let Taken { without, reread } = &self.taken;
         let Reread { spec, readings } = reread;
         let spec = spec.iter().map(|it| format!(" as {}", it.display()));
         let without = without.iter().map(|it| format!(" without {it}"));
         let readings = readings.iter().map(|it| format!(" by {it}"));
         let departs: String = spec.chain(without).chain(readings).collect();
-        format!("{}{departs}", T::NAME)
+        format!("{}{departs}", text.name)
     }
 
     /// The bounds that were given.
@@ -197,9 +201,9 @@ impl Variant {
     }
 
     /// The command line that does `command` once more on this model.
-    pub fn again<T: Modelled>(&self, command: &str) -> String {
+    pub fn again(&self, text: &Text, command: &str) -> String {
         let Taken { without, reread } = &self.taken;
-        let mut words = vec![format!("countersign {command} {}", T::NAME)];
+        let mut words = vec![format!("countersign {command} {}", text.name)];
         let bounds = self.within.bounds.iter();
         words.extend(bounds.map(|name| format!("--bounds {name}")));
         words.extend(without.iter().map(|name| format!("--without {name}")));
@@ -293,7 +297,7 @@ impl Setting {
     /// # Errors
     ///
     /// Bounds, rules or readings that there are not, or a file that cannot be read.
-    pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
+    pub fn model(&self, text: &'static Text) -> miette::Result<Arc<dyn Model>> {
         let bounds = self.bounds.clone().unwrap_or_else(|| "small".to_owned());
         Variant {
             within: Within {
@@ -302,8 +306,17 @@ impl Setting {
             taken: self.taken.clone(),
             literal: false,
         }
-        .model()
+        .model(text)
     }
+}
+
+/// The text as it stands within the bounds of that name, with the changes behind it.
+///
+/// # Errors
+///
+/// Bounds that there are not, or that are out of range; the message lists the names.
+pub fn within(text: &Text, bounds: &str) -> miette::Result<Arc<dyn Model>> {
+    (text.within)(bounds).map_err(miette::Report::msg)
 }
 
 /// The bounds preset of that name, with the changes behind it.
@@ -324,31 +337,31 @@ pub fn specification<T: Modelled>(bounds: T::Bounds) -> miette::Result<Specifica
     Specification::new(bounds).map_err(miette::Report::msg)
 }
 
-/// The guards that the id of a clause or of a section stands for, or a guard's name.
+/// The rules that the id of a clause or of a section stands for, or the rule of that name.
 ///
 /// # Errors
 ///
-/// Clauses that no guard carries out, a rule of another protocol, or a word that is neither.
-pub fn guards<T: Modelled>(name_or_clause: &str) -> miette::Result<Vec<T::Guard>> {
-    let mut guards = T::Guard::named(name_or_clause);
+/// Clauses that no rule carries out, a rule of another protocol, or a word that is neither.
+pub fn rules(text: &'static Text, name_or_clause: &str) -> miette::Result<Vec<&'static Rule>> {
+    let mut rules = text.named(name_or_clause);
     for clause in countersign_clauses::meant(name_or_clause).unwrap_or_default() {
-        for guard in T::Guard::named(clause.id.as_str()) {
-            if !guards.contains(&guard) {
-                guards.push(guard);
+        for rule in text.named(clause.id.as_str()) {
+            if rules.iter().all(|it| it.name != rule.name) {
+                rules.push(rule);
             }
         }
     }
-    if guards.is_empty() {
-        Err(miette::Report::msg(no_guard::<T>(name_or_clause)))
+    if rules.is_empty() {
+        Err(miette::Report::msg(no_rule(text, name_or_clause)))
     } else {
-        Ok(guards)
+        Ok(rules)
     }
 }
 
-/// Why the protocol has no guard for this word.
-fn no_guard<T: Modelled>(word: &str) -> String {
+/// Why the text has no rule for this word.
+fn no_rule(text: &Text, word: &str) -> String {
     match countersign_clauses::meant(word).as_deref() {
-        Ok([first, ..]) if first.protocol != T::NAME => {
+        Ok([first, ..]) if first.protocol != text.name => {
             let what = if first.id.as_str().eq_ignore_ascii_case(word) {
                 "clause"
             } else {
@@ -356,38 +369,32 @@ fn no_guard<T: Modelled>(word: &str) -> String {
             };
             format!(
                 "{word} is a {what} of {}, not of {}",
-                first.protocol,
-                T::NAME
+                first.protocol, text.name
             )
         }
         Ok(_) => format!("no rule carries out {word}\n  hint: countersign clauses {word}"),
         Err(_) => elsewhere(word).map_or_else(
             || {
                 let clauses = countersign_clauses::all().iter();
-                let own = clauses.filter(|it| it.protocol == T::NAME);
+                let own = clauses.filter(|it| it.protocol == text.name);
                 let hint = nearest::hint(&nearest::ids(word, own.map(|it| it.id.as_str())));
-                let names: Vec<&str> = T::Guard::ROWS.iter().map(|row| row.name).collect();
+                let names: Vec<&str> = text.rules.iter().map(|it| it.name).collect();
                 format!(
                     "unknown clause `{word}`{hint}\nexpected a clause id, or one of the rules: {}",
                     names.join(", ")
                 )
             },
-            |protocol| format!("{word} is a rule of {protocol}, not of {}", T::NAME),
+            |protocol| format!("{word} is a rule of {protocol}, not of {}", text.name),
         ),
     }
 }
 
-/// The protocol that has a guard of this name.
+/// The protocol that has a rule of this name.
 fn elsewhere(name: &str) -> Option<&'static str> {
-    fn name_of<T: Modelled>(guard: &str) -> Option<&'static str> {
-        (!T::Guard::named(guard).is_empty()).then_some(T::NAME)
-    }
-    let mut protocols = Protocol::value_variants().iter();
-    protocols.find_map(|protocol| match protocol {
-        Protocol::Aaep => name_of::<AaepProtocol>(name),
-        Protocol::McpAql => name_of::<McpAqlProtocol>(name),
-        Protocol::PendingAction => name_of::<PendingActionProtocol>(name),
-    })
+    let mut texts = facade::TEXTS.iter();
+    texts
+        .find(|it| !it.named(name).is_empty())
+        .map(|it| it.name)
 }
 
 /// Where the messages stand in recorded streams.

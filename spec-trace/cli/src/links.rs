@@ -6,11 +6,7 @@ use std::sync::LazyLock;
 use countersign_clauses::links::{Kind, Links, Row};
 use countersign_clauses::{Clause, ClauseId, faults};
 use countersign_lint::judged::JUDGED;
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::specification::Modelled;
-use countersign_model::table::Tabled;
+use countersign_model::facade::{TEXTS, Text};
 use serde::Serialize;
 
 /// All of them.
@@ -20,35 +16,25 @@ pub static LINKS: LazyLock<Links> = LazyLock::new(|| {
         "countersign lint".to_owned(),
         JUDGED.to_vec(),
     );
-    let tables = [
-        tables::<AaepProtocol>(),
-        tables::<McpAqlProtocol>(),
-        tables::<PendingActionProtocol>(),
-    ];
-    let rows = tables.into_iter().flatten().chain([monitors]);
+    let rows = TEXTS.iter().flat_map(tables).chain([monitors]);
     Links::derive(rows.chain(faults::all().iter().map(of_fault)))
 });
 
 /// The places at which a clause can be taken in more than one way, each with its question.
 pub fn readings(clause: &Clause) -> Vec<(&'static str, &'static str)> {
-    fn of<T: Modelled>(id: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let places = T::PLACES.iter().filter(move |it| it.clauses.contains(&id));
-        places.map(|place| (place.name, place.question))
-    }
     let id = clause.id.as_str();
-    of::<AaepProtocol>(id)
-        .chain(of::<McpAqlProtocol>(id))
-        .chain(of::<PendingActionProtocol>(id))
-        .collect()
+    let places = TEXTS.iter().flat_map(|it| &it.places);
+    let places = places.filter(|it| it.clauses.contains(&id));
+    places.map(|it| (it.name, it.question)).collect()
 }
 
 /// The rows of one protocol's tables. What has to be possible is a property like what has to hold.
-fn tables<T: Modelled>() -> Vec<Row> {
-    let guards = T::Guard::ROWS.iter();
-    let guards = guards.map(|row| (Kind::Guard, row.name.to_owned(), row.clauses.to_vec()));
-    let properties = T::PROPERTIES.iter().chain(T::WITNESSES);
-    let properties = properties.map(|row| (Kind::Property, row.name(), row.clauses.to_vec()));
-    guards.chain(properties).collect()
+fn tables(text: &Text) -> Vec<Row> {
+    let rules = text.rules.iter();
+    let rules = rules.map(|it| (Kind::Guard, it.name.to_owned(), it.clauses.to_vec()));
+    let properties = text.properties.iter().chain(&text.situations);
+    let properties = properties.map(|it| (Kind::Property, it.name.clone(), it.clauses.clone()));
+    rules.chain(properties).collect()
 }
 
 /// The test that fails where a fault is put in.

@@ -177,8 +177,9 @@ pub struct Verified {
     pub edges: Walk,
     /// Every edge of the literal model within the bounds of that name, where it was asked for.
     pub literal: Option<(&'static str, Walk)>,
-    /// Every edge at the smallest bounds, over pairs of model state and executor.
-    pub pairs: Walk,
+    /// Every edge at the smallest bounds, over pairs of model state and executor; nothing where each state of the search holds
+    /// that of the executor.
+    pub pairs: Option<Walk>,
     /// Every edge within each of the bounds that the protocol sets aside for what others go without, with their name.
     pub aside: Vec<(&'static str, Walk)>,
     /// Every edge over pairs of model state and judge, where the protocol's streams are recorded and judged: whom the judge
@@ -235,7 +236,7 @@ impl Verified {
             walk,
             is_whole,
         };
-        let (edges, pairs) = (&self.edges, &self.pairs);
+        let edges = &self.edges;
         let literal = self.literal.as_ref().map(|(_, walk)| {
             let what = "the executor does as the literal model on every edge";
             of_executor(what, walk, walk.edges > 0)
@@ -251,19 +252,17 @@ impl Verified {
             let what = format!("the executor does as the model on every edge at {bounds} bounds");
             of_executor(&what, walk, walk.edges > 0)
         });
-        let of_states_and_pairs = [
-            of_executor(
-                "the executor does as the model on every edge",
-                edges,
-                edges.edges > 0 && as_searched,
-            ),
-            of_executor(
-                "the executor does as the model on every edge, in each of its own states",
-                pairs,
-                pairs.edges > 0,
-            ),
-        ];
-        let usual = of_states_and_pairs.into_iter().chain(aside).chain(judged);
+        let of_states = of_executor(
+            "the executor does as the model on every edge",
+            edges,
+            edges.edges > 0 && as_searched,
+        );
+        let of_pairs = self.pairs.as_ref().map(|pairs| {
+            let what = "the executor does as the model on every edge, in each of its own states";
+            of_executor(what, pairs, pairs.edges > 0)
+        });
+        let usual = [of_states].into_iter().chain(of_pairs);
+        let usual = usual.chain(aside).chain(judged);
         literal.into_iter().chain(usual)
     }
 
@@ -277,7 +276,7 @@ impl Verified {
             "unique_states": self.check.unique_states,
             "transitions": self.check.transitions,
             "edges": self.edges.edges,
-            "pairs": self.pairs.nodes,
+            "pairs": self.pairs.as_ref().unwrap_or(&self.edges).nodes,
             "literal": self.literal.as_ref().map(|(bounds, walk)| {
                 json!({ "bounds": bounds, "states": walk.nodes, "edges": walk.edges })
             }),

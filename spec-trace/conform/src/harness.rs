@@ -23,8 +23,7 @@ pub use self::mcp_aql::{
     far_mcp_aql, mcp_aql_canonical, mcp_aql_schedule, mcp_aql_signed, mcp_aql_token, mcp_aql_wide,
 };
 pub use self::pending_action::{
-    far_pending_action, pending_action_arguments, pending_action_journal, pending_action_schedule,
-    pending_action_wide,
+    pending_action_arguments, pending_action_journal, pending_action_schedule, pending_action_wide,
 };
 
 /// The bridge for runs that go as far as the model of AAEP does, made once.

@@ -6,6 +6,7 @@
 
 pub mod aaep;
 pub mod bridge;
+pub mod checked;
 mod comparison;
 mod concretion;
 pub mod driven;
@@ -18,6 +19,7 @@ mod naming;
 pub mod not_compared;
 pub mod pending_action;
 pub mod schedule;
+pub mod search;
 mod shrinking;
 pub mod side_by_side;
 pub mod steps;

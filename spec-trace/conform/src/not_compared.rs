@@ -50,11 +50,4 @@ pub const NOT_COMPARED: &[NotCompared] = &[
         field: "/tokens/tokens/*",
         because: "a token that can never be good again may be forgotten at any time; that no other is, is compared (AQL-5.5-2)",
     },
-    NotCompared {
-        protocol: "pending-action",
-        place: Where::Output,
-        of: "append",
-        field: "/message_id",
-        because: "the ledger makes it up; it is compared that a message has one and keeps it, and that no other has it (PA-10)",
-    },
 ];

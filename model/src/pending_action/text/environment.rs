@@ -46,6 +46,29 @@ impl Bounds {
         every_decision: true,
         endings: true,
     };
+    /// Bounds besides: everything at once, and three actions.
+    pub const OTHER_WORLDS: [(&str, Self); 2] = [
+        (
+            "large",
+            Self {
+                actions: 2,
+                crashes: 2,
+                rollbacks: 1,
+                ..Self::ONE
+            },
+        ),
+        (
+            "three",
+            Self {
+                actions: 3,
+                ticks: 1,
+                set_back: 0,
+                every_proposal: false,
+                every_decision: false,
+                ..Self::ONE
+            },
+        ),
+    ];
     /// Small worlds, each for the sake of something that another leaves out.
     pub const WORLDS: [(&str, Self); 4] = [
         ("one", Self::ONE),
@@ -99,12 +122,12 @@ pub struct Surroundings {
 }
 
 /// The agent that proposes, who may decide, and somebody else.
-const AGENT: Name = 1;
-const DECIDER: Name = 2;
+pub(super) const AGENT: Name = 1;
+pub(super) const DECIDER: Name = 2;
 const STRANGER: Name = 3;
 
 /// Arguments that were proposed, the same in another spelling, and others.
-const ARGUMENTS: Arguments = Arguments {
+pub(super) const ARGUMENTS: Arguments = Arguments {
     value: Value {
         bytes: 10,
         meaning: Some(10),
@@ -112,7 +135,7 @@ const ARGUMENTS: Arguments = Arguments {
     size: 8,
     levels: 1,
 };
-const RESPELT: Value = Value {
+pub(super) const RESPELT: Value = Value {
     bytes: 11,
     meaning: Some(10),
 };
@@ -196,7 +219,7 @@ impl Environment for PendingAction {
         if bounds.every_proposal {
             happens(Op::EndSession(Text {
                 is_blank: true,
-                ..2.into()
+                ..21.into()
             }));
             happens(Op::FinishTool {
                 action: 0,
@@ -237,7 +260,9 @@ impl Environment for PendingAction {
                 around.known.push((proposal.arguments, nonce));
             }
             Op::Snapshot if !refused => around.snapshots += 1,
-            Op::Rollback(_) if !refused => around.rollbacks -= 1,
+            Op::Rollback(_) if !refused => {
+                around.rollbacks = around.rollbacks.saturating_sub(1);
+            }
             Op::Restart(Lost::Outputs(lost)) if lost.is_empty() => {
                 around.crashes = around.crashes.saturating_sub(1);
             }
@@ -253,7 +278,8 @@ impl Environment for PendingAction {
             | Op::Restart(_) => {}
         }
         if lost > 0 {
-            around.crashes -= 1;
+            // Who is told to come back, with nothing lost, can die in coming back: none is left to count then.
+            around.crashes = around.crashes.saturating_sub(1);
         }
         history.see(call, outputs, lost);
     }
@@ -390,6 +416,7 @@ fn flawed(plain: &Proposal, propose: &mut impl FnMut(Proposal)) {
     });
     propose(Proposal {
         arguments: Arguments {
+            size: 200,
             levels: 65,
             ..ARGUMENTS
         },

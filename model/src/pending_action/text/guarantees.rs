@@ -22,19 +22,19 @@ macro_rules! guarantees {
 
         /// What must hold of every history.
         pub const GUARANTEES: &[Statement<History>] =
-            &[$(Statement { name: $says, holds: |it| it.broken >> Guarantee::$name as u8 & 1 == 0 }),*];
+            &[$(Statement { name: $says, clauses: $clause, holds: |it| it.broken >> Guarantee::$name as u8 & 1 == 0 }),*];
     };
 }
 
 macro_rules! witnesses {
     ($($says:literal $holds:expr;)*) => {
         /// What some history must show.
-        pub const WITNESSES: &[Statement<History>] = &[$(Statement { name: $says, holds: $holds }),*];
+        pub const WITNESSES: &[Statement<History>] = &[$(Statement { name: $says, clauses: "", holds: $holds }),*];
     };
 }
 
 guarantees! {
-    Unallowed "PA-1" "nothing runs that nobody allowed";
+    Unallowed "PA-1, PA-13" "nothing with an effect runs that nobody allowed";
     RunsAgain "PA-8" "nothing runs again, but for an idempotent call in doubt";
     DeniedRuns "PA-5, PA-8" "nothing runs that was denied";
     ExpiredRuns "PA-7" "nothing runs that has expired";
@@ -235,7 +235,9 @@ fn is_recorded(record: &Record, of: &Proposal) -> bool {
         && is_same(record.arguments, of.arguments.value)
         && (record.summary, record.label, record.effect)
             == (of.summary.name, of.label.name, of.effect)
-        && (record.expires_at, record.idempotent) == (of.expires_at, of.idempotent)
+        && record.idempotent == of.idempotent
+        // Where none is proposed the record may state one.
+        && (record.expires_at == of.expires_at || of.expires_at.is_none())
         && record.deciders
             == of
                 .deciders
@@ -440,7 +442,9 @@ impl History {
             let is_late = proposal.expires_at.is_some() && proposal.expires_at <= self.latest;
             return self.check(Guarantee::NotAsked, !is_fit(proposal) || is_over || is_late);
         };
-        self.check(Guarantee::Unfit, is_fit(proposal) && !is_over);
+        // A state of before the end of its session need not know of it.
+        let is_stale = self.has_rolled_back;
+        self.check(Guarantee::Unfit, is_fit(proposal) && (!is_over || is_stale));
         self.check(Guarantee::OtherRecord, is_recorded(record, proposal));
         let is_fresh = usize::from(id) == self.actions.len()
             && record.nonce.is_none_or(|it| it >= self.nonces);
@@ -449,13 +453,17 @@ impl History {
             .nonces
             .max(record.nonce.map_or(0, |it| it.saturating_add(1)));
         if usize::from(id) == self.actions.len() {
+            let mut open = Arc::clone(proposal);
+            if open.expires_at != record.expires_at {
+                Arc::make_mut(&mut open).expires_at = record.expires_at;
+            }
             self.actions.push(Action {
                 session: proposal.session.name,
                 tool: proposal.tool.name,
                 arguments: proposal.arguments.value,
                 is_idempotent: proposal.idempotent,
                 is_stale: false,
-                stage: Stage::Open(Arc::clone(proposal), record.nonce),
+                stage: Stage::Open(open, record.nonce),
             });
             turns.push(Turn::Created);
         }
@@ -527,6 +535,9 @@ impl History {
             Output::Event(event) => {
                 return match (&event.what, turn) {
                     (What::Created(_), Turn::Created) | (What::Expired, Turn::Expired) => true,
+                    (What::Decided { decision, by: None }, Turn::Created) => {
+                        *decision == Decision::Allow && self.only_reads(event.action)
+                    }
                     (What::Decided { decision, by }, Turn::Decided(truth, who)) => {
                         *decision == truth && fits(*by, who)
                     }
@@ -582,6 +593,14 @@ impl History {
                 Turn::Decided(Decision::Allow, _),
             ) => tool == action.tool && is_same(arguments, action.arguments),
             (
+                Body::ToolCall {
+                    action: id,
+                    tool,
+                    arguments,
+                },
+                Turn::Created,
+            ) => self.only_reads(id) && tool == action.tool && is_same(arguments, action.arguments),
+            (
                 Body::ToolResult {
                     tool,
                     status,
@@ -600,6 +619,14 @@ impl History {
             _ => false,
         };
         is_told && fits(*session, action.session)
+    }
+
+    /// Whether what nobody has decided is a call that only reads.
+    fn only_reads(&self, id: ActionId) -> bool {
+        let action = self.actions.get(usize::from(id));
+        action.is_some_and(
+            |it| matches!(&it.stage, Stage::Open(open, _) if open.effect == Effect::Read),
+        )
     }
 
     fn see_run(
@@ -624,6 +651,8 @@ impl History {
             (Stage::TakenBack, _) | (_, Turn::TakenBack(_)) => Some(Guarantee::TakenBackRuns),
             (Stage::Finished, _) => Some(Guarantee::RunsAgain),
             (_, Turn::Decided(..)) => is_again.then_some(Guarantee::RunsAgain),
+            // Whether a call that only reads is asked about is the policy's.
+            (Stage::Open(it, _), Turn::Created) if it.effect == Effect::Read => None,
             (Stage::Open(..), _) => Some(Guarantee::Unallowed),
             (Stage::Released(_), _) if is_back && in_ended => Some(Guarantee::TakenBackRuns),
             (Stage::Released(_), _) if is_back && action.is_idempotent => None,
@@ -659,6 +688,10 @@ impl History {
         }
         let it = action.released();
         action.stage = match turn {
+            Turn::Created if goes_on => Stage::Released(Released {
+                is_called: is_appended,
+                ..it
+            }),
             Turn::Nothing | Turn::Created => return,
             Turn::Unheard => return self.check(Guarantee::NotHeard, action.is_stale),
             Turn::Decided(Decision::Deny, _) => {

@@ -21,8 +21,9 @@ use crate::pending_action::text::clauses::{
     PA_14,
 };
 use crate::pending_action::text::readings::{
-    AtExpiry, BlankDecider, EditedArguments, EditedDenial, ExactArguments, FreeText, LostRelease,
-    NoDeciders, NoExpiry, NotRun, OrphanResult, Reading, Rollback, SessionEnd, Settlement,
+    BlankDecider, DecidersAbsent, EditedArguments, EditedDenial, ExactArguments, ExpiryAbsent,
+    ExpiryBoundary, FreeText, InDoubt, LostRelease, NotRun, OrphanResult, ReadEffect, Reading,
+    Rollback, SessionEnd, Settlement,
 };
 
 /// A name has so many characters at most.
@@ -51,6 +52,8 @@ pub struct Holes {
     any_id: bool,
     /// The time, from this one to the one that stands in the output.
     since: Option<Time>,
+    /// The expiry of a proposal that names none.
+    expiry: bool,
 }
 
 /// What meeting an obligation tells the account.
@@ -144,13 +147,16 @@ impl Protocol for PendingAction {
     fn unowed(step: &mut Step<'_, Self>, output: &Output) -> Result<(), Clauses> {
         let is_run =
             |it: &Output| matches!(it, Output::Perform { .. }) && it.action() == output.action();
-        let seen = output
-            .action()
-            .and_then(|id| step.account.action(id))
-            .map_or(Phase::Absent, |it| it.seen);
+        let action = output.action().and_then(|id| step.account.action(id));
+        let seen = action.map_or(Phase::Absent, |it| it.seen);
         let clause = match output {
             Output::Perform { .. } if step.open.iter().any(|it| is_run(&it.output)) => PA_3,
             Output::Perform { .. } => match seen {
+                // By another reading it need not be asked about.
+                Phase::Pending if action.is_some_and(|it| it.only_reads) => {
+                    step.account.believe(output);
+                    return Err(&[PA_1, PA_13]);
+                }
                 Phase::Absent | Phase::Pending => PA_1,
                 Phase::Denied => PA_5,
                 Phase::Expired => PA_7,
@@ -337,12 +343,17 @@ impl Turn<'_, '_> {
         self.must_go_on(session.name)?;
         self.check(
             PA_1,
-            proposal.expires_at.is_some() || self.reading().no_expiry == NoExpiry::NeverCloses,
+            proposal.expires_at.is_some() || self.reading().expiry_absent != ExpiryAbsent::Refused,
         )?;
         // "otherwise the proposal is refused, or recorded and told as expired with the next request"
-        if proposal.expires_at.is_some_and(|time| self.is_over(time)) && self.step.choose(2) == 0 {
+        // It is later than the greatest `now`, whether or not a decision at that very time would count.
+        let clock = self.step.account.clock;
+        if proposal.expires_at.is_some_and(|time| time <= clock) && self.step.choose(2) == 0 {
             self.check(PA_7, false)?;
         }
+        let is_open_end = proposal.expires_at.is_none();
+        let own_expiry = (is_open_end && self.reading().expiry_absent == ExpiryAbsent::After)
+            .then(|| self.step.account.clock.saturating_add(1));
         let record = Record {
             nonce: Some(self.step.account.nonces),
             agent: agent.name,
@@ -353,7 +364,7 @@ impl Turn<'_, '_> {
             effect,
             summary: summary.name,
             label: label.name,
-            expires_at: proposal.expires_at,
+            expires_at: proposal.expires_at.or(own_expiry),
             deciders: proposal
                 .deciders
                 .as_ref()
@@ -367,8 +378,15 @@ impl Turn<'_, '_> {
             label: label.name,
         };
         self.append(&[PA_9], Force::Usual, session.name, request);
+        let mut holes = self.holes();
+        holes.expiry = own_expiry.is_some();
         self.event(&[PA_1], id, What::Created(record.into()))
+            .any(holes)
             .bind(Binding::Told);
+        // "for tool calls above all with write, destructive or external effect"
+        if effect == Effect::Read && self.reading().read_effect == ReadEffect::Runs {
+            self.release(id, None, arguments.value);
+        }
         // "A destructive tool call can be paused for confirmation."
         self.run_against(PA_1, id);
         Ok(())
@@ -400,7 +418,7 @@ impl Turn<'_, '_> {
 
     /// "… the id, the nonce, the decider, whether the action is pending, the arguments."
     fn counts(&mut self, decide: &Decide, is_allowed: bool) -> Result<(), Clauses> {
-        let (action, phase) = self.recall(decide.action)?;
+        let (action, phase) = self.recall(decide.action, Phase::Pending)?;
         match (decide.nonce, action.nonce) {
             (None, _) => {}
             (Some(shown), Some(nonce)) => self.check(PA_1, shown == nonce)?,
@@ -412,9 +430,11 @@ impl Turn<'_, '_> {
             !decide.by.is_blank || self.reading().blank_decider == BlankDecider::Somebody;
         let may_decide = match &action.deciders {
             Some(names) => names.contains(&decide.by.name),
-            None => {
-                decide.by.name != action.agent || self.reading().no_deciders == NoDeciders::Anyone
-            }
+            None => match self.reading().deciders_absent {
+                DecidersAbsent::Anyone => decide.by.name != action.agent,
+                DecidersAbsent::Nobody => false,
+                DecidersAbsent::TheAgentToo => true,
+            },
         };
         self.check(PA_2, is_somebody && may_decide)?;
         // "Expired or already-resolved pending actions cannot execute."
@@ -441,43 +461,45 @@ impl Turn<'_, '_> {
     /// "on allow, the loop executes the original tool call arguments and appends canonical tool-call/tool-result
     /// messages/events"
     fn allow(&mut self, decide: &Decide) {
-        let Some(Action {
-            session,
-            tool,
-            arguments,
-            ..
-        }) = self.action(decide.action)
-        else {
+        let Some(Action { arguments, .. }) = self.action(decide.action) else {
             return;
         };
-        self.step.account.becomes(decide.action, Phase::Released);
-        self.event(
-            &[PA_10],
-            decide.action,
-            What::Decided {
-                decision: Decision::Allow,
-                by: Some(decide.by.name),
-            },
-        );
-        let call = Body::ToolCall {
-            action: decide.action,
-            tool,
-            arguments,
-        };
-        self.append(&[PA_4], Force::Due, session, call)
-            .bind(Binding::Told);
         // PA-3 left out: what the client sent along runs.
         let original = if self.step.enforces(PA_3) {
             None
         } else {
             decide.arguments
         };
-        self.run(
-            &[PA_3],
-            Force::Due,
+        self.step.account.becomes(decide.action, Phase::Released);
+        self.release(
             decide.action,
+            Some(decide.by.name),
             original.unwrap_or(arguments),
         );
+    }
+
+    /// Its call is told as decided, appended, and run with those arguments.
+    fn release(&mut self, id: ActionId, by: Option<Name>, runs: Value) {
+        let Some(Action {
+            session,
+            tool,
+            arguments,
+            ..
+        }) = self.action(id)
+        else {
+            return;
+        };
+        let decision = Decision::Allow;
+        self.event(&[PA_10], id, What::Decided { decision, by })
+            .bind(Binding::Told);
+        let call = Body::ToolCall {
+            action: id,
+            tool,
+            arguments,
+        };
+        self.append(&[PA_4], Force::Due, session, call)
+            .bind(Binding::Told);
+        self.run(&[PA_3], Force::Due, id, runs).bind(Binding::Told);
     }
 
     /// "on deny, the loop appends a canonical denied tool result"
@@ -558,7 +580,7 @@ impl Turn<'_, '_> {
     ) -> Result<(), Clauses> {
         self.offer(PA_4)?;
         self.check(PA_10, !matches!(status, Status::Other(_)))?;
-        let (action, phase) = self.recall(id)?;
+        let (action, phase) = self.recall(id, Phase::Released)?;
         self.check(PA_8, phase != Phase::Finished)?;
         self.check(PA_10, phase.has_run())?;
         self.step.account.becomes(id, Phase::Finished);
@@ -585,7 +607,7 @@ impl Turn<'_, '_> {
 
     fn cancel(&mut self, id: ActionId) -> Result<(), Clauses> {
         self.offer(PA_5)?;
-        let (_, phase) = self.recall(id)?;
+        let (_, phase) = self.recall(id, Phase::Pending)?;
         self.check(PA_8, phase == Phase::Pending)?;
         self.settle(id, Phase::Denied, PA_5, Some(Reason::Requested));
         self.run_against(PA_5, id);
@@ -670,7 +692,9 @@ impl Turn<'_, '_> {
             let was_lost = lost
                 .iter()
                 .any(|it| matches!(it, Output::Perform { .. }) && it.action() == Some(id));
-            if was_lost && self.reading().lost_release == LostRelease::Runs {
+            if was_lost && self.reading().lost_release == LostRelease::Runs
+                || self.reading().in_doubt == InDoubt::RunsAgain
+            {
                 self.run(&[PA_3], Force::Due, id, action.arguments);
                 continue;
             }
@@ -769,7 +793,7 @@ impl Turn<'_, '_> {
     /// Whether it is too late at that time of expiry.
     fn is_over(&self, time: Time) -> bool {
         let clock = self.step.account.clock;
-        time < clock || time == clock && self.reading().at_expiry == AtExpiry::Late
+        time < clock || time == clock && self.reading().expiry_boundary == ExpiryBoundary::At
     }
 
     /// "A session ends once", and is asked for no more. A rollback may have brought it back.
@@ -782,22 +806,30 @@ impl Turn<'_, '_> {
         self.check(PA_5, !has_ended)
     }
 
-    /// An action by its id, in the phase that was seen last, or in one that a rollback has brought back.
-    fn recall(&mut self, id: ActionId) -> Result<(Action, Phase), Clauses> {
+    /// An action by its id, in the phase in which the request counts, or in another. A rollback may have brought both back:
+    /// either way is gone. What a request that does not count leaves open stays open.
+    fn recall(&mut self, id: ActionId, counts: Phase) -> Result<(Action, Phase), Clauses> {
         let action = self.action(id).ok_or(PA_1.alone())?;
-        let mut phases: SmallVec<[Phase; 2]> = action.held.iter().collect();
-        phases.sort_by_key(|it| *it != action.seen);
-        let which = if phases.len() > 1 {
-            self.step.choose(count(phases.len()))
+        let mut others = action.held;
+        others.remove(counts);
+        let mut ways: SmallVec<[Phases; 2]> = [counts.into(), others]
+            .into_iter()
+            .filter(|it| it.iter().any(|phase| action.held.contains(phase)))
+            .collect();
+        ways.sort_by_key(|it| !it.contains(action.seen));
+        let which = if ways.len() > 1 {
+            self.step.choose(2)
         } else {
             0
         };
-        let phase = phases
-            .get(usize::from(which))
-            .copied()
-            .unwrap_or(Phase::Absent);
+        let held = ways.get(usize::from(which)).copied().unwrap_or_default();
+        let phase = if held.contains(action.seen) {
+            action.seen
+        } else {
+            held.iter().next().unwrap_or(Phase::Absent)
+        };
         if let Some(action) = self.step.account.action_mut(id) {
-            action.held = phase.into();
+            action.held = held;
         }
         if phase == Phase::Absent {
             Err(&[PA_1])
@@ -813,6 +845,7 @@ impl Turn<'_, '_> {
             spelling: self.reading().exact_arguments == ExactArguments::SameMeaning,
             any_id: !self.step.enforces(PA_10),
             since: Some(self.now.min(self.step.account.clock)),
+            expiry: false,
         }
     }
 
@@ -949,10 +982,20 @@ fn comes_before(account: &Account, earlier: &Output, later: &Output) -> bool {
                 ..
             }),
             Output::Append(_) | Output::Event(_),
-        ) => is_same && earlier != later,
+        ) => is_same && earlier != later && !later.is_creation(),
+        // "`created`, then `decided`"
+        (Output::Event(_), Output::Event(_)) => {
+            is_same && earlier.is_creation() && earlier != later
+        }
         // "`perform` is last."
         (Output::Append(_) | Output::Event(_), Output::Perform { .. }) => is_same,
         (_, _) => false,
+    }
+}
+
+impl Output {
+    fn is_creation(&self) -> bool {
+        matches!(self, Self::Event(it) if matches!(it.what, What::Created(_)))
     }
 }
 
@@ -1007,6 +1050,10 @@ impl Holes {
         match (&mut expected.what, &output.what) {
             (What::Created(record), What::Created(other)) => {
                 let record = Arc::make_mut(record);
+                let is_later = |it: &Time| *it > expected.at;
+                if self.expiry && other.expires_at.as_ref().is_some_and(is_later) {
+                    record.expires_at = other.expires_at;
+                }
                 self.fill_value(&mut record.arguments, other.arguments);
                 self.fill_optional(&mut record.nonce, other.nonce);
                 self.fill_optional(&mut record.deciders, other.deciders.clone());

@@ -334,7 +334,7 @@ fn rows() -> Vec<(&'static str, Vec<Step>, Vec<Step>)> {
     };
     vec![
         (
-            "nothing runs that nobody allowed",
+            "nothing with an effect runs that nobody allowed",
             vec![asked(), (1, Op::Tick, run(), 0)],
             vec![asked(), allowed()],
         ),

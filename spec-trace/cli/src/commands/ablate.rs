@@ -3,24 +3,20 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use countersign_clauses::{self as clauses, Clause, cited_all, links};
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::ablation::{self, Ablation};
-use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::departures::{Departure, What};
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::rules::{Guards, Rules};
-use countersign_model::specification::{Modelled, Specification};
-use countersign_model::table::Tabled;
+use countersign_model::facade::{Ablation, Model, Text};
 use serde_json::{Value, json};
 use textwrap::Options;
 
 use super::clauses::hanging;
 use crate::answer::{Answer, Format, Status, with_result};
-use crate::argued::{Argued, by_file, changed_numbers, setting, with_setting};
+use crate::argued::{
+    by_file, changed_numbers, explained_json, explained_text, setting, with_setting,
+};
 use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within};
 use crate::progress::Progress;
 use crate::table::{self, Align};
@@ -59,84 +55,78 @@ pub struct Args {
 ///
 /// Bounds that there are not.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
-    match args.protocol {
-        Protocol::Aaep => ablate::<AaepProtocol>(args, format),
-        Protocol::McpAql => ablate::<McpAqlProtocol>(args, format),
-        Protocol::PendingAction => ablate::<PendingActionProtocol>(args, format),
-    }
-}
-
-fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
-    let model = args.reread.of(&args.within.model::<T>()?)?;
+    let text = args.protocol.text();
+    let model = args.reread.of(&*args.within.model(text)?)?;
+    let model = &*model;
     let bounds = args.within.name();
     let progress = Progress::of(
-        T::Guard::ROWS.len() as u64,
-        &format!("{}: leaving out", T::NAME),
+        text.rules.len() as u64,
+        &format!("{}: leaving out", text.name),
         "rules",
     );
-    let mut ablations = ablation::ablate(&model, |done| progress.at(done as u64));
+    let rules = (0..).zip(&text.rules);
+    let ablations = rules.map(|(done, rule)| {
+        progress.at(done);
+        model.leave_out(rule)
+    });
+    let mut ablations: Vec<_> = ablations.collect();
     drop(progress);
-    let by_reading = by_reading(&model);
+    let by_reading = by_reading(model);
     for ablation in &mut ablations {
         ablation.breaks.retain(|it| !by_reading.contains(&it.name));
     }
     let status = Status::of(ablations.iter().all(Ablation::is_explained));
     Ok(match format {
         Format::Text => {
-            let (counts, body) = text::<T>(&model, bounds, &ablations, args.extent.all);
+            let (counts, body) = in_words(model, bounds, &ablations, args.extent.all);
             Answer::verdict(status, &counts, &body, args.extent.all)
         }
         Format::Json => {
             let document = json!({
-                "protocol": T::NAME,
+                "protocol": text.name,
                 "bounds": bounds,
-                "ablations": ablations.iter().map(|it| ablation_json(&model, it)).collect::<Vec<_>>(),
-                "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
+                "ablations": ablations.iter().map(|it| ablation_json(model, it)).collect::<Vec<_>>(),
+                "without_rule": without_rule(text).map(without_rule_json).collect::<Vec<_>>(),
             });
-            let document = with_setting(document, setting(&model));
+            let document = with_setting(document, setting(model));
             Answer::json(&with_result(document, status), status)
         }
     })
 }
 
 /// The names of the properties that break by the reading alone, with every rule in force.
-pub(super) fn by_reading<T: Modelled>(model: &Specification<T>) -> BTreeSet<String> {
+pub(super) fn by_reading(model: &dyn Model) -> BTreeSet<String> {
     if !model.departs() {
         return BTreeSet::new();
     }
-    let broken = ablation::breaks(model, Rules::all()).into_iter();
-    broken.map(|it| it.name).collect()
+    let broken = model.with(&[], &[]).broken_within(model.text().longest);
+    broken.properties.into_iter().map(|it| it.name).collect()
 }
 
 /// The model in which that breaks.
-fn without<T: Modelled>(
-    model: &Specification<T>,
-    ablation: &Ablation<T::Guard>,
-) -> Specification<T> {
-    let alone = Rules::all().without(ablation.guard.guard);
-    let rules = ablation.masked_by.map_or(alone, |it| alone.without(it));
-    model
-        .showing(ablation.guard.with)
-        .with(rules, model.reading)
+fn without(model: &dyn Model, ablation: &Ablation) -> Arc<dyn Model> {
+    let left_out = [Some(ablation.rule), ablation.masked_by];
+    let left_out: Vec<_> = left_out.into_iter().flatten().collect();
+    model.showing(ablation.rule.with).with(&left_out, &[])
 }
 
-fn ablation_json<T: Modelled>(model: &Specification<T>, ablation: &Ablation<T::Guard>) -> Value {
+fn ablation_json(model: &dyn Model, ablation: &Ablation) -> Value {
     let model = without(model, ablation);
     let broken = |property: &PropertyVerdict| {
         let mut broken = json!({ "property": property.name, "steps": steps_json(&property.steps) });
         if let Value::Object(members) = &mut broken {
-            members.extend(Argued::of(&model, &property.steps).json());
+            members.extend(explained_json(&model.explain(&property.steps)));
         }
         broken
     };
     let breaks: Vec<Value> = ablation.breaks.iter().map(broken).collect();
     json!({
-        "guard": ablation.guard.name,
-        "bounds": written(model.bounds),
-        "clauses": ablation.guard.clauses,
+        "guard": ablation.rule.name,
+        "bounds": model.bounds(),
+        "clauses": ablation.rule.clauses,
         "breaks": breaks,
-        "masked_by": ablation.masked_by.map(|guard| guard.row().name),
-        "free": ablation.guard.free,
+        "masked_by": ablation.masked_by.map(|it| it.name),
+        "free": ablation.rule.free,
     })
 }
 
@@ -145,14 +135,14 @@ pub(super) fn without_rule_json((clause, reason): (&Clause, &str)) -> Value {
 }
 
 /// What the text demands or forbids and no rule of the model stands for, each with the reason.
-pub(super) fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clause, &'static str)> {
+pub(super) fn without_rule(text: &Text) -> impl Iterator<Item = (&'static Clause, &'static str)> {
     let has_rule = |clause: &Clause| {
-        let mut rows = T::Guard::ROWS.iter();
-        rows.any(|row| row.clauses.contains(&clause.id.as_str()))
+        let mut rules = text.rules.iter();
+        rules.any(|it| it.clauses.contains(&clause.id.as_str()))
     };
     clauses::all()
         .iter()
-        .filter(|clause| clause.protocol == T::NAME)
+        .filter(|clause| clause.protocol == text.name)
         .filter(|clause| clause.level.binds())
         .filter(move |clause| !has_rule(clause))
         .map(|clause| {
@@ -164,37 +154,37 @@ pub(super) fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clau
 }
 
 /// How many rules do what, and what each does: those that break nothing first. All of it has the runs.
-fn text<T: Modelled>(
-    model: &Specification<T>,
+fn in_words(
+    model: &dyn Model,
     bounds: &str,
-    ablations: &[Ablation<T::Guard>],
+    ablations: &[Ablation],
     all: bool,
 ) -> (String, String) {
     let mut ablations: Vec<_> = ablations.iter().collect();
-    ablations.sort_by_cached_key(|it| (it.is_explained(), place(it.guard.clauses)));
-    let count = |is: fn(&Ablation<T::Guard>) -> bool| {
+    ablations.sort_by_cached_key(|it| (it.is_explained(), place(it.rule.clauses)));
+    let count = |is: fn(&Ablation) -> bool| {
         let those = ablations.iter().filter(|it| is(it));
         those.count()
     };
     let idle = count(|it| !it.is_explained());
-    let free = count(|it| it.guard.free.is_some());
+    let free = count(|it| it.rule.free.is_some());
     let masked = count(|it| it.masked_by.is_some());
     let alone = ablations.len() - masked - free - idle;
     let counts = format!(
         "{} rules: {alone} break something alone, {masked} with another, {free} are unobservable, {idle} break nothing ({}, {bounds} \
          bounds, runs of up to {} steps)",
         ablations.len(),
-        T::NAME,
-        T::LONGEST,
+        model.text().name,
+        model.text().longest,
     );
     let mut text = overview(&ablations);
     if all {
         let numbers = changed_numbers(model);
         for ablation in &ablations {
             text.push('\n');
-            text.push_str(&one(&without(model, ablation), ablation, &numbers));
+            text.push_str(&one(&*without(model, ablation), ablation, &numbers));
         }
-        text.push_str(&without_rule_text::<T>());
+        text.push_str(&without_rule_text(model.text()));
     } else {
         let _ = writeln!(text, "--all shows the run for each rule");
     }
@@ -202,9 +192,9 @@ fn text<T: Modelled>(
 }
 
 /// The clauses that have no rule, by the reason.
-pub(super) fn without_rule_text<T: Modelled>() -> String {
+pub(super) fn without_rule_text(text: &Text) -> String {
     let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
-    for (clause, reason) in without_rule::<T>() {
+    for (clause, reason) in without_rule(text) {
         let named = format!("{} {}", clause.cited(), clause.level);
         match by_reason.iter_mut().find(|(other, _)| *other == reason) {
             Some((_, clauses)) => clauses.push(named),
@@ -212,25 +202,21 @@ pub(super) fn without_rule_text<T: Modelled>() -> String {
         }
     }
     let count: usize = by_reason.iter().map(|(_, clauses)| clauses.len()).sum();
-    let mut text = format!("\nClauses that bind and have no rule to leave out: {count}\n");
+    let mut said = format!("\nClauses that bind and have no rule to leave out: {count}\n");
     for (reason, clauses) in by_reason {
         let options = Options::new(80).subsequent_indent("  ");
-        let _ = writeln!(text, "{}", textwrap::fill(reason, &options));
+        let _ = writeln!(said, "{}", textwrap::fill(reason, &options));
         let options = Options::new(80)
             .initial_indent("    ")
             .subsequent_indent("    ");
-        let _ = writeln!(text, "{}", textwrap::fill(&clauses.join(", "), &options));
+        let _ = writeln!(said, "{}", textwrap::fill(&clauses.join(", "), &options));
     }
-    text
+    said
 }
 
 /// One rule, and what leaving it out breaks in this model.
-fn one<T: Modelled>(
-    model: &Specification<T>,
-    ablation: &Ablation<T::Guard>,
-    numbers: &[Departure],
-) -> String {
-    let row = ablation.guard;
+fn one(model: &dyn Model, ablation: &Ablation, numbers: &[Departure]) -> String {
+    let row = ablation.rule;
     let mut text = format!(
         "without {} ({} {}): {}{}\n",
         row.name,
@@ -246,7 +232,7 @@ fn one<T: Modelled>(
         let _ = writeln!(
             text,
             "  breaks nothing alone: {} masks it. Without both:",
-            other.row().name
+            other.name
         );
     }
     if let Some(free) = row.free {
@@ -265,18 +251,18 @@ fn one<T: Modelled>(
             property.steps.len()
         );
         text.push_str(&numbered(&property.steps));
-        let mut argued = Argued::of(model, &property.steps);
+        let mut explanation = model.explain(&property.steps);
         if ablation.masked_by.is_none() {
             // It is said above.
-            argued.needs.retain(|it| it.what != What::Lost);
+            explanation.needs.retain(|it| it.what != What::Lost);
         }
-        text.push_str(&argued.text::<T>());
+        text.push_str(&explained_text(model.text(), &explanation));
     }
     text
 }
 
 /// A line for each rule.
-fn overview<G: Guards>(ablations: &[&Ablation<G>]) -> String {
+fn overview(ablations: &[&Ablation]) -> String {
     let head = ["rule", "clause", "level", "breaks", "shortest", ""];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(ablations.iter().map(|ablation| {
@@ -286,17 +272,17 @@ fn overview<G: Guards>(ablations: &[&Ablation<G>]) -> String {
             .map(|property| property.steps.len())
             .min();
         vec![
-            ablation.guard.name.to_owned(),
-            ablation.guard.clauses[0].to_owned(),
-            level(ablation.guard.clauses[0]).to_owned(),
+            ablation.rule.name.to_owned(),
+            ablation.rule.clauses[0].to_owned(),
+            level(ablation.rule.clauses[0]).to_owned(),
             match ablation.breaks.len() {
                 0 => String::new(),
                 breaks => breaks.to_string(),
             },
             shortest.map(|steps| steps.to_string()).unwrap_or_default(),
             match ablation.masked_by {
-                Some(guard) => format!("with {}", guard.row().name),
-                None if ablation.guard.free.is_some() => "unobservable".to_owned(),
+                Some(rule) => format!("with {}", rule.name),
+                None if ablation.rule.free.is_some() => "unobservable".to_owned(),
                 None => String::new(),
             },
         ]

@@ -5,16 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::ablation::telling;
-use countersign_model::bounds::{self, Bounds};
-use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, STATES};
+use countersign_model::checker::{CheckReport, Kind, PropertyVerdict};
 use countersign_model::departures::Departure;
-use countersign_model::judged::Limit;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::specification::{Modelled, Specification};
-use countersign_model::table::Tabled;
+use countersign_model::facade::{Model, telling};
 use miette::{IntoDiagnostic, WrapErr};
 use serde_json::Value;
 
@@ -22,8 +15,10 @@ use super::clauses::hanging;
 use super::compare::shared::Shared;
 use super::{ablate, compare, readings, worth};
 use crate::answer::{Answer, Format, Status, with_result};
-use crate::argued::{Argued, by_file, changed_numbers, setting, with_setting};
-use crate::arguments::{Extent, Protocol, Setting, VARIANT, Variant, specification};
+use crate::argued::{
+    by_file, changed_numbers, explained_json, explained_text, setting, with_setting,
+};
+use crate::arguments::{Extent, Protocol, Setting, VARIANT, Variant, within};
 use crate::progress::Progress;
 use crate::table::{self, Align, grouped};
 use crate::verdicts::{check_json, check_status, cited_name, place, property_text, unmet};
@@ -48,7 +43,8 @@ what the text, read as given, requires of every run.
 
 A property `holds` if every state within the bounds was searched. The search of
 a changed text is breadth first and ends at 10,000,000 states, unless --full is
-given. A property that it did not break is then `not broken within N steps`.
+given; of pending-action it ends with the first break. A property that it did
+not break is then `not broken within N steps`.
 
 Exit status: 0 all properties hold and every situation was reached; 1 a property
 is broken; 3 the search was cut, or a situation was not reached.";
@@ -139,25 +135,23 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
             format,
         );
     }
-    match protocol {
-        Protocol::Aaep => check::<AaepProtocol>(args, format),
-        Protocol::McpAql => check::<McpAqlProtocol>(args, format),
-        Protocol::PendingAction => check::<PendingActionProtocol>(args, format),
-    }
+    check(args, format)
 }
 
-fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
-    let model = args.variant.model::<T>()?;
+fn check(args: &Args, format: Format) -> miette::Result<Answer> {
+    let text = args.protocol.text();
+    let model = args.variant.model(text)?;
+    let model = &*model;
     let started = Instant::now();
-    let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
-    let report = search(&model, args.full, |states| progress.at(states as u64));
+    let progress = Progress::counting(&format!("{}: checking the model", text.name), "states");
+    let report = model.check(args.full, &mut |states| progress.at(states as u64));
     drop(progress);
     let seconds = started.elapsed().as_secs_f64();
 
-    let mut document = check_json(T::NAME, &bounds::written(model.bounds), &report, seconds);
-    argue(&mut document["properties"], &model, &report);
+    let mut document = check_json(text.name, &model.bounds(), &report, seconds);
+    explain(&mut document["properties"], model, &report);
     let status = check_status(&report);
-    let document = with_result(with_setting(document, setting(&model)), status);
+    let document = with_result(with_setting(document, setting(model)), status);
     if let Some(file) = &args.save {
         fs::write(file, format!("{document:#}\n"))
             .into_diagnostic()
@@ -167,63 +161,46 @@ fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
         Format::Json => Answer::json(&document, status),
         Format::Text => {
             let all = args.extent.all;
-            let mut again = args.variant.again::<T>("check");
+            let mut again = args.variant.again(text, "check");
             if args.full {
                 again.push_str(" --full");
             }
-            let mut text = Shared::of(&args.variant.setting(), &model).text("");
-            text += &counterexamples(&model, &again, &report, all);
-            text.push('\n');
-            text += &properties(&report, &changed_numbers(&model), all);
+            let mut said = Shared::of(&args.variant.setting(), model).text("");
+            said += &counterexamples(model, &again, &report, all);
+            said.push('\n');
+            said += &properties(&report, &changed_numbers(model), all);
             if all {
-                text.push('\n');
-                text += &summary(&model, &report, seconds);
+                said.push('\n');
+                said += &summary(model, &report, seconds);
             }
-            if all && model.quotient {
-                text += &literally::<T>()?;
+            if all && model.has_quotient() {
+                said += &literally(model)?;
             }
             let within = format!(
                 "{}, {} bounds, {} states, {seconds:.1} s",
-                args.variant.named::<T>(),
-                bounds::written(model.bounds),
+                args.variant.named(text),
+                model.bounds(),
                 grouped(report.unique_states as u64)
             );
             let counts = format!("{} ({within})", in_short(&report));
-            Answer::verdict(status, &counts, &text, all)
+            Answer::verdict(status, &counts, &said, all)
         }
     })
 }
 
 /// Adds to what is broken why it could be, and what is required instead.
-fn argue<T: Modelled>(properties: &mut Value, model: &Specification<T>, report: &CheckReport) {
+fn explain(properties: &mut Value, model: &dyn Model, report: &CheckReport) {
     let properties = properties.as_array_mut().into_iter().flatten();
     for (document, property) in properties.zip(&report.properties) {
         if let (Value::Object(members), false) = (document, property.steps.is_empty()) {
-            members.extend(Argued::of(model, &property.steps).json());
+            members.extend(explained_json(&model.explain(&property.steps)));
         }
     }
 }
 
-/// The specification is searched whole; what departs from it is expected to break, and is searched for the shortest runs.
-/// Another reading is judged by who reads so, too, and by what holds however the text is read.
-fn search<T: Modelled>(
-    model: &Specification<T>,
-    full: bool,
-    progress: impl FnMut(usize),
-) -> CheckReport {
-    if !model.departs() {
-        return checker::check(model, progress);
-    }
-    let mut limit = Limit::default();
-    if !full {
-        limit.pairs = STATES;
-    }
-    checker::check_within(model, limit, progress)
-}
-
 /// How far the search went.
-fn summary<T: Modelled>(model: &Specification<T>, report: &CheckReport, seconds: f64) -> String {
-    let how = if model.quotient {
+fn summary(model: &dyn Model, report: &CheckReport, seconds: f64) -> String {
+    let how = if model.has_quotient() {
         "with the quotient"
     } else {
         "literally"
@@ -247,12 +224,13 @@ fn summary<T: Modelled>(model: &Specification<T>, report: &CheckReport, seconds:
 }
 
 /// What the quotient saves, at bounds where the literal model can be searched, too.
-fn literally<T: Modelled>() -> miette::Result<String> {
-    let [small, ..] = T::Bounds::PRESETS;
-    let small = specification::<T>(small)?;
-    let progress = Progress::counting(&format!("{}: the literal model", T::NAME), "states");
-    let literal = checker::check(&small.literal(), |states| progress.at(states as u64));
-    let quotiented = checker::check(&small, |states| progress.at(states as u64));
+fn literally(model: &dyn Model) -> miette::Result<String> {
+    let text = model.text();
+    let [_, small] = text.usual_bounds;
+    let small = within(text, small)?;
+    let progress = Progress::counting(&format!("{}: the literal model", text.name), "states");
+    let searched = |model: &dyn Model| model.check(false, &mut |states| progress.at(states as u64));
+    let (literal, quotiented) = (searched(&*small.literal()), searched(&*small));
     let counts = |report: &CheckReport| {
         let states = grouped(report.unique_states as u64);
         let transitions = grouped(report.transitions as u64);
@@ -295,7 +273,7 @@ fn properties(report: &CheckReport, numbers: &[Departure], all: bool) -> String 
         let hold = if report.exhaustive {
             "holds".to_owned()
         } else {
-            within("not broken", report)
+            so_far("not broken", report)
         };
         let counted = format!(
             "{hold}: {} properties; reached: {} situations, not reached: {} (--all lists them)",
@@ -309,7 +287,7 @@ fn properties(report: &CheckReport, numbers: &[Departure], all: bool) -> String 
 }
 
 /// How far a search that was cut came.
-fn within(what: &str, report: &CheckReport) -> String {
+fn so_far(what: &str, report: &CheckReport) -> String {
     let states = grouped(report.pairs as u64);
     format!("{what} within {} steps, {states} states", report.depth)
 }
@@ -318,11 +296,11 @@ fn within(what: &str, report: &CheckReport) -> String {
 fn verdict(property: &PropertyVerdict, report: &CheckReport) -> String {
     match (property.kind, property.holds, report.exhaustive) {
         (Kind::Always, true, true) => "holds".to_owned(),
-        (Kind::Always, true, false) => within("not broken", report),
+        (Kind::Always, true, false) => so_far("not broken", report),
         (Kind::Always, false, _) => "BROKEN".to_owned(),
         (Kind::Sometimes, true, _) => "reached".to_owned(),
         (Kind::Sometimes, false, true) => "NOT REACHED".to_owned(),
-        (Kind::Sometimes, false, false) => within("not reached", report),
+        (Kind::Sometimes, false, false) => so_far("not reached", report),
     }
 }
 
@@ -353,18 +331,13 @@ fn in_short(report: &CheckReport) -> String {
 
 /// The counterexamples that say most in full, or all: those that tell what the rules left out are for, or else the shortest. The
 /// others are named.
-fn counterexamples<T: Modelled>(
-    model: &Specification<T>,
-    again: &str,
-    report: &CheckReport,
-    all: bool,
-) -> String {
+fn counterexamples(model: &dyn Model, again: &str, report: &CheckReport, all: bool) -> String {
     let mut broken: Vec<&PropertyVerdict> = unmet(report, Kind::Always).collect();
     broken.sort_by_cached_key(|it| (it.steps.len(), place(&it.clauses)));
     let telling: Vec<_> = model
-        .rules
         .left_out()
-        .flat_map(|guard| telling(guard.row(), broken.iter().copied()))
+        .into_iter()
+        .flat_map(|rule| telling(rule, broken.iter().copied()))
         .map(|property| property.name.clone())
         .collect();
     let (mut told, mut named): (Vec<_>, Vec<_>) = broken
@@ -377,7 +350,8 @@ fn counterexamples<T: Modelled>(
     for property in &told {
         text.push('\n');
         text.push_str(&property_text(property));
-        text.push_str(&Argued::of(model, &property.steps).text::<T>());
+        let explanation = model.explain(&property.steps);
+        text.push_str(&explained_text(model.text(), &explanation));
         let _ = writeln!(text, "   again:  {again}");
     }
     if !named.is_empty() {
@@ -398,6 +372,8 @@ fn counterexamples<T: Modelled>(
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
+
+    use countersign_model::checker::STATES;
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! `countersign compare`: two settings of a text beside each other, and what changes between them.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 use std::thread;
 
 use countersign_clauses::{cited, cited_all};
@@ -11,17 +12,13 @@ use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::steps::{marked, numbered, steps_json};
 use countersign_conform::suite::committed;
-use countersign_conform::suite::party::{Answering, ModelOf, Party};
-use countersign_model::ablation::{Broken, broken_within};
-use countersign_model::bounds::written;
+use countersign_conform::suite::party::{Answering, Party};
+use countersign_model::ablation::Broken;
 use countersign_model::checker::PropertyVerdict;
-use countersign_model::compare::{Advised, Compared, Difference, advised, apart, apart_by_each};
-use countersign_model::departures::Departure;
-use countersign_model::judge::renamed;
+use countersign_model::compare::{Advised, Compared, Difference};
+use countersign_model::departures::{Departure, What};
+use countersign_model::facade::{Model, Text, specification_of};
 use countersign_model::judged::Limit;
-use countersign_model::numbers::taken;
-use countersign_model::specification::{Modelled, Specification};
-use countersign_model::table::Tabled;
 use miette::miette;
 use serde_json::{Value, json};
 
@@ -91,11 +88,7 @@ pub struct Args {
 ///
 /// Rules, readings or bounds that there are not, or two settings that are the same.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
-    match args.protocol {
-        Protocol::Aaep => compare::<AaepDriver>(args, format),
-        Protocol::McpAql => compare::<McpAqlDriver>(args, format),
-        Protocol::PendingAction => compare::<PendingActionDriver>(args, format),
-    }
+    compare(args, format)
 }
 
 /// The most states of both together that are looked at for a run.
@@ -108,19 +101,18 @@ const ADVICE: Limit = Limit {
 };
 
 /// What two parties can do that the other cannot, in both directions, several at a time.
-pub(super) fn both_ways<T: Modelled>(a: &Specification<T>, b: &Specification<T>) -> [Compared; 2] {
-    let progress = Progress::counting(&format!("{}: telling apart", T::NAME), "states");
+pub(super) fn both_ways(a: &dyn Model, b: &dyn Model) -> [Compared; 2] {
+    let text = a.text();
+    let progress = Progress::counting(&format!("{}: telling apart", text.name), "states");
     at_once([(a, b), (b, a)], |(leader, other)| {
-        apart(leader, other, limit::<T>(), |states| {
-            progress.at(states as u64);
-        })
+        leader.apart(other, limit(text), &mut |states| progress.at(states as u64))
     })
 }
 
 /// How far is looked for them.
-const fn limit<T: Modelled>() -> Limit {
+const fn limit(text: &Text) -> Limit {
     Limit {
-        steps: T::LONGEST,
+        steps: text.longest,
         pairs: STATES,
     }
 }
@@ -178,39 +170,37 @@ pub(super) struct Changed {
     verdicts: [Verdict; 2],
 }
 
-fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
+fn compare(args: &Args, format: Format) -> miette::Result<Answer> {
+    let text = args.protocol.text();
     let settings = [&args.a, &args.b];
-    let [a, b] = models::<D::Model>(settings)?;
-    let name = <D::Model as Modelled>::NAME;
-    let mut compared = both_ways(&a, &b);
+    let [a, b] = models(text, settings)?;
+    let (a, b) = (&*a, &*b);
+    let name = text.name;
+    let mut compared = both_ways(a, b);
     let mut each = at_once(
-        [(&a, &b, &compared[0]), (&b, &a, &compared[1])],
-        |(leader, other, found)| apart_by_each(leader, other, found, limit::<D::Model>(), |_| {}),
+        [(a, b, &compared[0]), (b, a, &compared[1])],
+        |(leader, other, found)| leader.apart_by_each(other, found, limit(text)),
     );
-    let shared = [(&args.a, &a), (&args.b, &b)].map(|(it, model)| Shared::of(it, model));
+    let shared = [(&args.a, a), (&args.b, b)].map(|(it, model)| Shared::of(it, model));
     let leads: [Option<String>; 2] = std::array::from_fn(|side| {
         let [own, other] = [&shared[side], &shared[1 - side]];
         let lead = own.order(&mut compared[side], &mut each[side]);
         lead.or_else(|| other.order(&mut compared[side], &mut each[side]))
     });
-    let advice = at_once([(&a, &b), (&b, &a)], |(one, other)| {
-        advised(one, other, ADVICE)
-    });
+    let advice = at_once([(a, b), (b, a)], |(one, other)| one.advised(other, ADVICE));
     let progress = Progress::counting(&format!("{name}: what breaks"), "settings");
-    let steps = <D::Model as Modelled>::LONGEST;
-    let broken = at_once([&a, &b], |model| broken_within(model, steps));
+    let broken = at_once([a, b], |model| model.broken_within(text.longest));
     let by_shared = at_once(
-        [(&shared[0], &a, &broken[0]), (&shared[1], &b, &broken[1])],
+        [(&shared[0], a, &broken[0]), (&shared[1], b, &broken[1])],
         |(shared, model, broken)| shared.breaking(model, broken),
     );
     drop(progress);
-    let (all, changed) = vectors::<D>(&a, &b);
+    let (all, changed) = vectors_of(args.protocol, a, b);
     let status = Status::Holds;
     Ok(match format {
         Format::Json => {
-            let settings = |it: &Setting, model: &ModelOf<D>, shared: &Shared| {
-                let mut document =
-                    json!({ "setting": it.to_string(), "bounds": written(model.bounds) });
+            let settings = |it: &Setting, model: &dyn Model, shared: &Shared| {
+                let mut document = json!({ "setting": it.to_string(), "bounds": model.bounds() });
                 if let Value::Object(members) = &mut document {
                     members.extend(setting(model));
                     members.insert("also_leaves_out".to_owned(), shared.json());
@@ -219,7 +209,7 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             };
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
-            let (only_a, only_b) = (only_json(&a, only_a, each_a), only_json(&b, only_b, each_b));
+            let (only_a, only_b) = (only_json(a, only_a, each_a), only_json(b, only_b, each_b));
             let [advised_a, advised_b] = advice.each_ref().map(|it| it.as_ref().map(advised_json));
             let [of_a, of_b] = &broken;
             let only = |first, second, by_shared: &HashSet<String>| {
@@ -230,8 +220,8 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             };
             let document = json!({
                 "protocol": name,
-                "a": settings(&args.a, &a, &shared[0]),
-                "b": settings(&args.b, &b, &shared[1]),
+                "a": settings(&args.a, a, &shared[0]),
+                "b": settings(&args.b, b, &shared[1]),
                 "only_a": only_a,
                 "only_b": only_b,
                 "advised_only_a": advised_a,
@@ -244,15 +234,15 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             Answer::json(&with_result(document, status), status)
         }
         Format::Text => {
-            let mut text = String::new();
+            let mut said = String::new();
             for ((letter, setting), shared) in ["a", "b"].into_iter().zip(settings).zip(&shared) {
-                text += &hanging(&format!("  {letter}  "), &setting.to_string());
-                text += &shared.text("     ");
+                said += &hanging(&format!("  {letter}  "), &setting.to_string());
+                said += &shared.text("     ");
             }
-            text += &guarantees_text(&broken, &[&a, &b].map(changed_numbers), &by_shared);
-            text += &vectors_text(all, &changed);
-            if let Some(shortest) = D::Model::SHORTEST {
-                text += &hanging("\nshortest means ", shortest);
+            said += &guarantees_text(&broken, &[a, b].map(changed_numbers), &by_shared);
+            said += &vectors_text(all, &changed);
+            if let Some(shortest) = text.shortest {
+                said += &hanging("\nshortest means ", shortest);
             }
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
@@ -260,17 +250,16 @@ fn compare<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> 
             for ((names, lead), shared) in directions.into_iter().zip(&leads).zip(&shared) {
                 let (letter, other, only, each) = names;
                 let nearer = shared.nearer_without(only, each);
-                text += &only_text::<D::Model>([letter, other], only, lead.as_deref(), nearer);
+                said += &only_text(text, [letter, other], only, lead.as_deref(), nearer);
             }
             for (letter, other, advised) in [("a", "b", &advice[0]), ("b", "a", &advice[1])] {
                 let advised = advised.as_ref();
-                text += &advised.map_or_else(String::new, |it| {
-                    advised_text::<D::Model>([letter, other], it)
-                });
+                said +=
+                    &advised.map_or_else(String::new, |it| advised_text(text, [letter, other], it));
             }
             let counts = counts(&compared, &broken, (all, changed.len()));
-            let counts = format!("{counts} ({name}, {} bounds)", written(a.bounds));
-            Answer::verdict(status, &counts, &text, args.extent.all)
+            let counts = format!("{counts} ({name}, {} bounds)", a.bounds());
+            Answer::verdict(status, &counts, &said, args.extent.all)
         }
     })
 }
@@ -297,7 +286,8 @@ fn counts(
 
 /// What only one of two allows, in words: first what was looked for nearer to what was named and not found, then the run that was found
 /// (`lead` is by what, where it is put before a shorter one), then the others.
-fn only_text<T: Modelled>(
+fn only_text(
+    text: &Text,
     [letter, other]: [&str; 2],
     only: &Compared,
     lead: Option<&str>,
@@ -305,28 +295,26 @@ fn only_text<T: Modelled>(
 ) -> String {
     let head = format!("\nAllowed under {letter} and not under {other}");
     let by = lead.map_or_else(String::new, |name| format!(", by {name} alone"));
-    let mut text = String::new();
+    let mut said = String::new();
     let is_nothing = |it: &Each| it.1.told().is_none();
     if none.iter().any(is_nothing) {
-        text += &head;
-        text.push('\n');
+        said += &head;
+        said.push('\n');
     }
-    text += &each_text::<T>(&head, other, &none);
-    text += &apart_text(&format!("{head}{by}"), other, only);
-    text += &by_text::<T>(other, only);
-    text + &each_text::<T>(&head, other, &rest)
+    said += &each_text(text, &head, other, &none);
+    said += &apart_text(&format!("{head}{by}"), other, only);
+    said += &by_text(text, other, only);
+    said + &each_text(text, &head, other, &rest)
 }
 
 /// The models of the two settings, within the same bounds where neither names any: such as show what is left out.
-fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification<T>; 2]> {
+fn models(text: &'static Text, settings: [&Setting; 2]) -> miette::Result<[Arc<dyn Model>; 2]> {
     let [a, b] = settings;
-    let (mut a, mut b) = (a.model::<T>()?, b.model::<T>()?);
+    let (mut a, mut b) = (a.model(text)?, b.model(text)?);
     if settings.iter().all(|it| it.bounds.is_none()) {
         [a, b] = showing([a, b]);
     }
-    let is_same =
-        a.rules == b.rules && a.reading == b.reading && written(a.bounds) == written(b.bounds);
-    if is_same {
+    if a.departures(&*b).is_empty() && a.bounds() == b.bounds() {
         return Err(miette!(
             "a and b are the same variant\n  hint: --b without:RULE, or reading:NAME=WAY, or spec:FILE"
         ));
@@ -335,15 +323,14 @@ fn models<T: Modelled>(settings: [&Setting; 2]) -> miette::Result<[Specification
 }
 
 /// The two within bounds that show what they differ in.
-pub(super) fn showing<T: Modelled>([mut a, mut b]: [Specification<T>; 2]) -> [Specification<T>; 2] {
-    let left_out = a.rules.left_out().chain(b.rules.left_out());
-    let read = T::PLACES.iter().filter(|place| {
-        let [a, b] = [&a, &b].map(|it| taken(place.choices, &it.reading));
-        a != b
-    });
-    let read = read.map(|place| place.with);
-    let with = left_out.map(|guard| guard.row().with).chain(read);
-    for with in with.collect::<Vec<_>>() {
+pub(super) fn showing([mut a, mut b]: [Arc<dyn Model>; 2]) -> [Arc<dyn Model>; 2] {
+    let left_out = [a.left_out(), b.left_out()].concat();
+    let mut with: Vec<_> = left_out.iter().map(|it| it.with).collect();
+    let differing = a.departures(&*b);
+    let read = differing.iter().filter(|it| it.what == What::Reading);
+    let places = read.filter_map(|it| a.text().place(it.name));
+    with.extend(places.map(|it| it.with));
+    for with in with {
         (a, b) = (a.showing(with), b.showing(with));
     }
     [a, b]
@@ -436,51 +423,50 @@ pub(crate) fn steps(count: usize) -> String {
 }
 
 /// A run for each other thing that the two differ in, as far as there is one.
-fn each_text<T: Modelled>(head: &str, other: &str, each: &[(Departure, Compared)]) -> String {
-    let mut text = String::new();
+fn each_text(text: &Text, head: &str, other: &str, each: &[(Departure, Compared)]) -> String {
+    let mut said = String::new();
     for (departure, compared) in each {
         let name = departure.in_words();
         if compared.difference.is_some() {
-            text += &apart_text(&format!("{head}, by {name} alone"), other, compared);
-            text += &by_text::<T>(other, compared);
+            said += &apart_text(&format!("{head}, by {name} alone"), other, compared);
+            said += &by_text(text, other, compared);
         } else if compared.allowed.is_some() {
-            text.push('\n');
-            text += &allowed_text(&format!(", by {name} alone"), other, compared);
-            text += &by_text::<T>(other, compared);
+            said.push('\n');
+            said += &allowed_text(&format!(", by {name} alone"), other, compared);
+            said += &by_text(text, other, compared);
         } else {
             let within = format!(
                 "{} steps, {} states",
                 compared.steps,
                 grouped(compared.states as u64)
             );
-            text += &hanging(
+            said += &hanging(
                 "  ",
                 &format!("by {name} alone: nothing that was found, within {within}"),
             );
         }
     }
-    text
+    said
 }
 
 /// By what of all in which it differs from the other the one allows the run, or requires it.
-fn by_text<T: Modelled>(other: &str, compared: &Compared) -> String {
+fn by_text(text: &Text, other: &str, compared: &Compared) -> String {
     let told = compared.told_unless_free();
-    told.map_or_else(String::new, |it| needs_text::<T>(&it.needs, Some(other)))
+    told.map_or_else(String::new, |it| needs_text(text, &it.needs, Some(other)))
 }
 
 /// A run that only one of two advises against, in words.
-fn advised_text<T: Modelled>([letter, other]: [&str; 2], advised: &Advised) -> String {
+fn advised_text(text: &Text, [letter, other]: [&str; 2], advised: &Advised) -> String {
     let (count, finding) = (advised.steps.len(), &advised.finding);
-    let said = renamed(&finding.text, T::NAMES);
-    let mut text = format!(
+    let mut said = format!(
         "\nAdvised against under {letter} and not under {other}   ({count} steps, the shortest)\n{}",
         numbered(&advised.steps)
     );
-    text += &hanging(
+    said += &hanging(
         "   advised by    ",
-        &format!("{}: {said}", cited(finding.clause)),
+        &format!("{}: {}", cited(finding.clause), finding.text),
     );
-    text + &needs_text::<T>(&advised.needs, Some(other))
+    said + &needs_text(text, &advised.needs, Some(other))
 }
 
 fn advised_json(advised: &Advised) -> Value {
@@ -577,11 +563,7 @@ pub(crate) fn and_more(all: usize, named: usize) -> String {
 }
 
 /// The same with the setting whose party can have the run, so that whoever draws it needs nothing else.
-fn only_json<T: Modelled>(
-    model: &Specification<T>,
-    compared: &Compared,
-    each: &[(Departure, Compared)],
-) -> Value {
+fn only_json(model: &dyn Model, compared: &Compared, each: &[(Departure, Compared)]) -> Value {
     let with_needs = |compared: &Compared| {
         let mut document = compared_json(compared);
         if let Some(difference) = &compared.difference {
@@ -604,7 +586,7 @@ fn only_json<T: Modelled>(
         document["by_each_other"] = each.collect();
     }
     if let Value::Object(members) = &mut document {
-        members.insert("bounds".to_owned(), json!(written(model.bounds)));
+        members.insert("bounds".to_owned(), json!(model.bounds()));
         members.extend(setting(model));
     }
     document
@@ -655,11 +637,21 @@ impl Changed {
 }
 
 /// How many vectors there are, and those that change between the two.
-pub(super) fn vectors<D: Answering>(a: &ModelOf<D>, b: &ModelOf<D>) -> (usize, Vec<Changed>) {
-    let name = <D::Model as Modelled>::NAME;
+fn vectors_of(protocol: Protocol, a: &dyn Model, b: &dyn Model) -> (usize, Vec<Changed>) {
+    match protocol {
+        Protocol::Aaep => vectors::<AaepDriver>(a, b),
+        Protocol::McpAql => vectors::<McpAqlDriver>(a, b),
+        Protocol::PendingAction => vectors::<PendingActionDriver>(a, b),
+    }
+}
+
+/// The same of the suite of a driver.
+pub(super) fn vectors<D: Answering>(a: &dyn Model, b: &dyn Model) -> (usize, Vec<Changed>) {
+    let name = a.text().name;
     let progress = Progress::counting(&format!("{name}: playing the suite"), "runs");
     let [of_a, of_b] = at_once([a, b], |model| {
-        let mut parties: Vec<_> = Party::<D>::all_of(model).map(Greeted::new).collect();
+        let model = specification_of::<D::Model>(model);
+        let mut parties: Vec<_> = Party::<D>::all_of(&model).map(Greeted::new).collect();
         let runs = committed::<D>().runs.into_iter().enumerate();
         let verdicts = runs.map(|(place, run)| {
             progress.at(place as u64);

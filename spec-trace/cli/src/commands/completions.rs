@@ -5,10 +5,7 @@ use std::sync::LazyLock;
 use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::specification::Modelled;
+use countersign_model::facade::TEXTS;
 
 use super::schema::SCHEMAS;
 use crate::answer::{Answer, Status};
@@ -72,17 +69,10 @@ fn with_values(command: Command) -> Command {
 
 /// The ways to take each text, as `--reading` has them.
 static READINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let mut all = of::<AaepProtocol>();
-    all.extend(of::<McpAqlProtocol>());
-    all.extend(of::<PendingActionProtocol>());
-    all
-});
-
-fn of<T: Modelled>() -> Vec<String> {
-    let places = T::PLACES.iter();
+    let places = TEXTS.iter().flat_map(|it| &it.places);
     let choices = places.flat_map(|place| {
         let choices = place.choices.iter();
         choices.map(move |choice| format!("{}={}", place.name, choice.value))
     });
     choices.collect()
-}
+});

@@ -362,11 +362,13 @@ fn readings_by<D: Suited>(
         args.spec.as_deref(),
         "the judge of an implementation knows no rules to leave out",
     );
-    let changes = Changes::<D::Model>::with_every_rule(file, &args.readings, reason)?;
+    let text = args.protocol.text();
+    let changes = Changes::with_every_rule(text, file, &args.readings, reason)?;
+    changes.known_to::<D::Model>()?;
     let places: Vec<_> = changes.changed().map(|(name, _)| name).collect();
     let settled = Settled {
         places: &places,
-        take: &|reading| changes.of_reading(reading),
+        take: &|reading| changes.of_reading::<D::Model>(reading),
     };
     Ok(D::readings_where(greeting, &settled))
 }

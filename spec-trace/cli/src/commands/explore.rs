@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
 
 use countersign_model::aaep::AaepProtocol;
+use countersign_model::facade::specification_of;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::specification::Modelled;
@@ -50,13 +51,14 @@ pub fn run(args: &Args) -> miette::Result<Answer> {
 }
 
 fn explore<T: Modelled>(args: &Args) -> miette::Result<Answer> {
-    let model = args.variant.model::<T>()?;
+    let text = args.protocol.text();
+    let model = args.variant.model(text)?;
     let address = (Ipv4Addr::LOCALHOST, free(args.port)?);
     let mut stdout = io::stdout().lock();
     writeln!(
         stdout,
         "{} at http://{}:{}/ (it runs until it is stopped)",
-        args.variant.again::<T>("explore"),
+        args.variant.again(text, "explore"),
         address.0,
         address.1
     )
@@ -64,7 +66,9 @@ fn explore<T: Modelled>(args: &Args) -> miette::Result<Answer> {
     .into_diagnostic()
     .wrap_err("cannot say where it is")?;
     drop(stdout);
-    Explored::new(model).checker().serve(address);
+    Explored::new(specification_of::<T>(&*model))
+        .checker()
+        .serve(address);
     let (text, status) = (String::new(), Status::Holds);
     Ok(Answer { text, status })
 }

@@ -1,27 +1,24 @@
 //! `countersign readings`: each place of a text that can be taken in more than one way, and what each way costs.
 
+use std::sync::Arc;
+
 use countersign_clauses::{cited, cited_all};
 use countersign_conform::mcp_aql::wide::{OpenBeside, open_beside};
 use countersign_conform::steps::steps_json;
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::ablation::breaks_within;
-use countersign_model::bounds::written;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::compare::Compared;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::readings::{Choice, Place, ReadingError};
-use countersign_model::rules::Rules;
-use countersign_model::specification::{Modelled, Specification};
+use countersign_model::facade::{Model, Place, Text, Way as Choice};
+use miette::miette;
 use serde_json::{Map, Value, json};
 
 use super::clauses::hanging;
 use super::compare::{apart_text, both_ways, compared_json};
 use crate::answer::{Answer, Format, Status, with_result};
-use crate::argued::{Argued, setting, with_setting};
-use crate::arguments::{Extent, Protocol, VARIANT, Within, preset, specification};
+use crate::argued::{explained_json, explained_text, setting, with_setting};
+use crate::arguments::{Extent, Protocol, VARIANT, Within, within};
 use crate::parallel;
 use crate::progress::Progress;
+use crate::spec_file::unknown_reading;
 use crate::verdicts::{cited_name, property_text};
 
 const EXAMPLES: &str = "\
@@ -58,11 +55,59 @@ pub struct Args {
 ///
 /// Bounds or a place that there are not.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
-    match args.protocol {
-        Protocol::Aaep => readings::<AaepProtocol>(args, format),
-        Protocol::McpAql => readings::<McpAqlProtocol>(args, format),
-        Protocol::PendingAction => readings::<PendingActionProtocol>(args, format),
-    }
+    let text = args.protocol.text();
+    let model = args.within.model(text)?;
+    let model = &*model;
+    let bounds = args.within.name();
+    let places: Vec<_> = match &args.name {
+        None => text.places.iter().collect(),
+        Some(name) => {
+            let place = text.place(name);
+            if place.is_none()
+                && args.protocol == Protocol::McpAql
+                && let Some(open) = open_beside(name)
+            {
+                return Ok(beside_the_model(name, &open, format));
+            }
+            vec![place.ok_or_else(|| miette!("{}", unknown_reading(text, name)))?]
+        }
+    };
+    let ways = ways(model, &places);
+    let beside = if args.name.is_some() {
+        beside(model, &places)
+    } else {
+        Vec::new()
+    };
+    let status = Status::Holds;
+    Ok(match format {
+        Format::Json => {
+            let document = document(model, bounds, &places, &ways, &beside);
+            Answer::json(&with_result(document, status), status)
+        }
+        Format::Text => {
+            let mut said = String::new();
+            for place in &places {
+                let elsewhere = elsewhere(model, place);
+                let unstated = unstated(text, place.clauses);
+                let is_explained = args.name.is_some();
+                said += &place_text(place, elsewhere.as_deref(), &ways, &unstated, is_explained);
+            }
+            for it in &beside {
+                said += &it.text();
+            }
+            if args.name.is_some() {
+                for way in &ways {
+                    for (property, explained) in way.costs.iter().zip(&way.explained) {
+                        said += &property_text(property);
+                        said += explained;
+                        said.push('\n');
+                    }
+                }
+            }
+            let counts = totals(text, bounds, &ways);
+            Answer::verdict(status, &counts, &said, args.extent.all)
+        }
+    })
 }
 
 /// The places of a text that were asked for, and what each way to take them costs, whatever its protocol is.
@@ -103,13 +148,14 @@ impl Costs {
     /// # Errors
     ///
     /// Bounds that there are not.
-    pub fn of<T: Modelled>(
+    pub fn of(
+        text: &'static Text,
         bounds: &str,
-        places: &[&'static Place<T::Reading>],
+        places: &[&'static Place],
     ) -> miette::Result<Self> {
-        let model = specification::<T>(preset::<T>(bounds)?)?;
-        let ways = ways(&model, places);
-        let costs = |place: &&'static Place<T::Reading>| PlaceCosts {
+        let model = within(text, bounds)?;
+        let ways = ways(&*model, places);
+        let costs = |place: &&'static Place| PlaceCosts {
             name: place.name,
             clauses: place.clauses,
             question: place.question,
@@ -118,14 +164,14 @@ impl Costs {
                 let ways = ways.iter().filter(|way| way.place.name == place.name);
                 ways.map(|way| (way.value, way.costs.clone())).collect()
             },
-            keeps: keeps(&unstated::<T>(place.clauses)),
+            keeps: keeps(&unstated(text, place.clauses)),
         };
         Ok(Self {
-            protocol: T::NAME,
+            protocol: text.name,
             bounds: bounds.to_owned(),
-            steps: T::LONGEST,
+            steps: text.longest,
             places: places.iter().map(costs).collect(),
-            json: document(&model, bounds, places, &ways, &[]),
+            json: document(&*model, bounds, places, &ways, &[]),
         })
     }
 }
@@ -139,135 +185,75 @@ struct Beside {
 }
 
 /// A way to take a place, and the guarantees that it breaks.
-struct Way<R: 'static> {
-    place: &'static Place<R>,
+struct Way {
+    place: &'static Place,
     value: &'static str,
     gloss: &'static str,
     is_default: bool,
     costs: Vec<PropertyVerdict>,
     /// Why each of the costs is possible.
-    argued: Vec<String>,
+    explained: Vec<String>,
     /// The same for programs.
-    argued_json: Vec<Map<String, Value>>,
-}
-
-fn readings<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
-    let model = args.within.model::<T>()?;
-    let bounds = args.within.name();
-    let places: Vec<_> = match &args.name {
-        None => T::PLACES.iter().collect(),
-        Some(name) => {
-            let place = T::PLACES.iter().find(|place| place.name == name);
-            if place.is_none()
-                && T::NAME == McpAqlProtocol::NAME
-                && let Some(open) = open_beside(name)
-            {
-                return Ok(beside_the_model(name, &open, format));
-            }
-            let unknown = || ReadingError::UnknownName {
-                places: T::PLACES,
-                name: name.clone(),
-            };
-            vec![place.ok_or_else(|| miette::Report::msg(unknown()))?]
-        }
-    };
-    let ways = ways(&model, &places);
-    let beside = if args.name.is_some() {
-        beside(&model, &places)
-    } else {
-        Vec::new()
-    };
-    let status = Status::Holds;
-    Ok(match format {
-        Format::Json => {
-            let document = document(&model, bounds, &places, &ways, &beside);
-            Answer::json(&with_result(document, status), status)
-        }
-        Format::Text => {
-            let mut text = String::new();
-            for place in &places {
-                let elsewhere = elsewhere(&model, place);
-                let unstated = unstated::<T>(place.clauses);
-                let is_explained = args.name.is_some();
-                text += &place_text(place, elsewhere.as_deref(), &ways, &unstated, is_explained);
-            }
-            for it in &beside {
-                text += &it.text();
-            }
-            if args.name.is_some() {
-                for way in &ways {
-                    for (property, argued) in way.costs.iter().zip(&way.argued) {
-                        text += &property_text(property);
-                        text += argued;
-                        text.push('\n');
-                    }
-                }
-            }
-            let counts = totals::<T>(bounds, &ways);
-            Answer::verdict(status, &counts, &text, args.extent.all)
-        }
-    })
+    explained_json: Vec<Map<String, Value>>,
 }
 
 /// Every way to take these places, several searched at a time.
-fn ways<T: Modelled>(
-    model: &Specification<T>,
-    places: &[&'static Place<T::Reading>],
-) -> Vec<Way<T::Reading>> {
+fn ways(model: &dyn Model, places: &[&'static Place]) -> Vec<Way> {
+    let text = model.text();
     let all: Vec<_> = places
         .iter()
         .flat_map(|place| place.choices.iter().enumerate().map(move |it| (*place, it)))
         .collect();
-    let progress = Progress::of(all.len() as u64, &format!("{}: taking", T::NAME), "ways");
+    let progress = Progress::of(all.len() as u64, &format!("{}: taking", text.name), "ways");
     let costs = parallel::each(&all, &progress, |(place, (position, choice))| {
         if *position == 0 {
             return (Vec::new(), Vec::new());
         }
-        let mut reading = model.reading;
-        (choice.set)(&mut reading);
-        let taken = model.showing(place.with).with(Rules::all(), reading);
-        let mut broken = breaks_within(&taken, T::LONGEST);
+        let taken = taking(model, place, choice);
+        let mut broken = taken.broken_within(text.longest).properties;
         broken.sort_by_key(|property| property.steps.len());
-        let argued = broken.iter().map(|it| Argued::of(&taken, &it.steps));
-        let argued: Vec<_> = argued.collect();
-        (broken, argued)
+        let explained = broken.iter().map(|it| taken.explain(&it.steps));
+        let explained: Vec<_> = explained.collect();
+        (broken, explained)
     });
     all.iter()
         .zip(costs)
-        .map(|((place, (position, choice)), (costs, argued))| Way {
+        .map(|((place, (position, choice)), (costs, explained))| Way {
             place,
             value: choice.value,
             gloss: choice.gloss,
             is_default: *position == 0,
             costs,
-            argued: argued.iter().map(Argued::text::<T>).collect(),
-            argued_json: argued.iter().map(Argued::json).collect(),
+            explained: explained
+                .iter()
+                .map(|it| explained_text(text, it))
+                .collect(),
+            explained_json: explained.iter().map(explained_json).collect(),
         })
         .collect()
 }
 
-/// The bounds within which a place is searched that does not show within those of the model.
-fn elsewhere<T: Modelled>(model: &Specification<T>, place: &Place<T::Reading>) -> Option<String> {
+/// The model that reads a place so, within bounds in which that shows.
+fn taking(model: &dyn Model, place: &Place, choice: &Choice) -> Arc<dyn Model> {
     let showing = model.showing(place.with);
-    (!model.shows(place.with)).then(|| written(showing.bounds))
+    showing.with(&[], &[(place.name, choice.value)])
+}
+
+/// The bounds within which a place is searched that does not show within those of the model.
+fn elsewhere(model: &dyn Model, place: &Place) -> Option<String> {
+    let showing = model.showing(place.with);
+    (!model.shows(place.with)).then(|| showing.bounds())
 }
 
 /// Every way to take these places beside the default.
-fn beside<T: Modelled>(
-    model: &Specification<T>,
-    places: &[&'static Place<T::Reading>],
-) -> Vec<Beside> {
+fn beside(model: &dyn Model, places: &[&'static Place]) -> Vec<Beside> {
     let all = places.iter().filter_map(|place| {
         let (default, others) = place.choices.split_first()?;
         Some(others.iter().map(move |choice| (place, default, choice)))
     });
-    let taken = |place: &Place<T::Reading>, choice: &Choice<T::Reading>| {
-        let mut reading = model.reading;
-        (choice.set)(&mut reading);
-        model.showing(place.with).with(Rules::all(), reading)
-    };
     let beside = all.flatten().map(|(place, default, choice)| {
-        let [only_default, only_value] = both_ways(&taken(place, default), &taken(place, choice));
+        let [default_model, value_model] = [default, choice].map(|it| taking(model, place, it));
+        let [only_default, only_value] = both_ways(&*default_model, &*value_model);
         Beside {
             default: default.value,
             value: choice.value,
@@ -288,28 +274,29 @@ impl Beside {
     }
 }
 
-fn document<T: Modelled>(
-    model: &Specification<T>,
+fn document(
+    model: &dyn Model,
     bounds: &str,
-    places: &[&'static Place<T::Reading>],
-    ways: &[Way<T::Reading>],
+    places: &[&'static Place],
+    ways: &[Way],
     beside: &[Beside],
 ) -> Value {
+    let text = model.text();
     let readings = places.iter().map(|place| {
         let mut json = place_json(place, ways, beside);
         if let Some(bounds) = elsewhere(model, place) {
             json["bounds"] = json!(bounds);
         }
-        let unstated = unstated::<T>(place.clauses).into_iter();
+        let unstated = unstated(text, place.clauses).into_iter();
         json["not_looked_at"] = unstated
             .map(|(clause, what)| json!({ "clause": clause, "what": what }))
             .collect();
         json
     });
     let document = json!({
-        "protocol": T::NAME,
+        "protocol": text.name,
         "bounds": bounds,
-        "steps": T::LONGEST,
+        "steps": text.longest,
         "readings": readings.collect::<Vec<_>>(),
     });
     let mut setting = setting(model);
@@ -319,20 +306,20 @@ fn document<T: Modelled>(
     with_setting(document, setting)
 }
 
-fn place_json<R>(place: &Place<R>, ways: &[Way<R>], beside: &[Beside]) -> Value {
+fn place_json(place: &Place, ways: &[Way], beside: &[Beside]) -> Value {
     let ways = ways.iter().filter(|way| way.place.name == place.name);
     let ways: Vec<Value> = ways
         .map(|way| {
-            let cost = |(property, argued): (&PropertyVerdict, &Map<String, Value>)| {
+            let cost = |(property, explained): (&PropertyVerdict, &Map<String, Value>)| {
                 let steps = steps_json(&property.steps);
                 let mut cost =
                     json!({ "property": property.name, "clauses": property.clauses, "steps": steps });
                 if let Value::Object(members) = &mut cost {
-                    members.extend(argued.clone());
+                    members.extend(explained.clone());
                 }
                 cost
             };
-            let costs = way.costs.iter().zip(&way.argued_json);
+            let costs = way.costs.iter().zip(&way.explained_json);
             let costs: Vec<Value> = costs.map(cost).collect();
             let mut json = json!({
                 "name": way.value,
@@ -359,8 +346,8 @@ fn place_json<R>(place: &Place<R>, ways: &[Way<R>], beside: &[Beside]) -> Value 
 }
 
 /// Of what is guaranteed, what is not looked at although the place is about it.
-pub(crate) fn unstated<T: Modelled>(clauses: &[&str]) -> Vec<(&'static str, &'static str)> {
-    let all = T::UNSTATED.iter().copied();
+pub(crate) fn unstated(text: &Text, clauses: &[&str]) -> Vec<(&'static str, &'static str)> {
+    let all = text.unstated.iter().copied();
     all.filter(|(clause, _)| clauses.contains(clause)).collect()
 }
 
@@ -380,10 +367,10 @@ pub(crate) fn keeps(unstated: &[(&str, &str)]) -> String {
 }
 
 /// A place and its ways; where one alone is asked for, with what each means.
-fn place_text<R>(
-    place: &Place<R>,
+fn place_text(
+    place: &Place,
     bounds: Option<&str>,
-    ways: &[Way<R>],
+    ways: &[Way],
     unstated: &[(&str, &str)],
     is_explained: bool,
 ) -> String {
@@ -427,7 +414,7 @@ fn beside_the_model(name: &str, open: &OpenBeside, format: Format) -> Answer {
     let status = Status::Holds;
     if format == Format::Json {
         let document = json!({
-            "protocol": McpAqlProtocol::NAME, "name": name, "clauses": clauses, "question": question,
+            "protocol": Protocol::McpAql.text().name, "name": name, "clauses": clauses, "question": question,
             "choices": [usual, other], "modelled": false,
         });
         return Answer::json(&with_result(document, status), status);
@@ -442,14 +429,14 @@ fn beside_the_model(name: &str, open: &OpenBeside, format: Format) -> Answer {
     Answer { text, status }
 }
 
-fn totals<T: Modelled>(bounds: &str, ways: &[Way<T::Reading>]) -> String {
+fn totals(text: &Text, bounds: &str, ways: &[Way]) -> String {
     let others = ways.iter().filter(|way| !way.is_default);
     let (keep, cost): (Vec<_>, Vec<_>) = others.partition(|way| way.costs.is_empty());
     format!(
         "{} ({}, {bounds} bounds, runs of up to {} steps)",
         kept_and_broken(keep.len(), cost.len()),
-        T::NAME,
-        T::LONGEST,
+        text.name,
+        text.longest,
     )
 }
 

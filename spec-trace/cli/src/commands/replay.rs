@@ -19,7 +19,6 @@ use countersign_conform::driven::{Driven, Search};
 use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::Suited;
 use countersign_conform::suite::replay::{Amiss, Replayed, replay};
 use countersign_conform::suite::vectors::{Manifest, VERSION, Vector};
 use countersign_live::recorder::Url;
@@ -116,7 +115,7 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     }
 }
 
-fn driven<D: Referred + Suited>(
+fn driven<D: Referred + saved::Replay>(
     args: &Args,
     asked: &Asked,
     format: ReportFormat,
@@ -139,7 +138,7 @@ fn driven<D: Referred + Suited>(
 /// The reference draws its names from this seed.
 const SEED: u64 = 1;
 
-fn replayed<D: Referred + Suited, I: Implementation<D::Protocol>>(
+fn replayed<D: Referred + saved::Replay, I: Implementation<D::Protocol>>(
     args: &Args,
     asked: &Asked,
     mut partner: Greeted<D::Protocol, I>,

@@ -8,11 +8,7 @@ use std::path::{Path, PathBuf};
 use miette::{IntoDiagnostic, WrapErr, miette};
 
 use countersign_clauses::{Clause, all};
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::readings::Place;
-use countersign_model::specification::Modelled;
+use countersign_model::facade::{TEXTS, Text};
 
 use super::clauses::{against, hanging};
 use super::readings::Costs;
@@ -119,31 +115,22 @@ fn told(path: &Path) -> String {
 
 /// What takes minutes to search.
 fn full() -> miette::Result<Full> {
+    let costs = TEXTS.iter().map(|text| {
+        let places: Vec<_> = text.places.iter().collect();
+        Costs::of(text, BOUNDS, &places)
+    });
+    let worth = |text: &'static Text| {
+        let beside = &above_worth(text.name);
+        Drawn::of(text, BOUNDS, &[], (beside, clause_link))
+    };
     Ok(Full {
-        readings: vec![
-            costs::<AaepProtocol>()?,
-            costs::<McpAqlProtocol>()?,
-            costs::<PendingActionProtocol>()?,
-        ],
-        worth: vec![
-            worth::<AaepProtocol>()?,
-            worth::<McpAqlProtocol>()?,
-            worth::<PendingActionProtocol>()?,
-        ],
+        readings: costs.collect::<miette::Result<_>>()?,
+        worth: TEXTS.iter().map(worth).collect::<miette::Result<_>>()?,
     })
 }
 
 /// The bounds in which `readings` and `worth` search, where nothing else is said.
 const BOUNDS: &str = "small";
-
-fn costs<T: Modelled>() -> miette::Result<Costs> {
-    let places: Vec<&'static Place<T::Reading>> = T::PLACES.iter().collect();
-    Costs::of::<T>(BOUNDS, &places)
-}
-
-fn worth<T: Modelled>() -> miette::Result<Drawn> {
-    Drawn::of::<T>(BOUNDS, &[], (&above_worth(T::NAME), clause_link))
-}
 
 /// The reports on several implementations: printed, and written where there is a folder for them.
 fn matrix_of(args: &Args, format: Format) -> miette::Result<Answer> {

@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 
 use countersign_clauses::cited;
 use countersign_live::{host::Host, http};
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::specification::Modelled;
+use countersign_model::facade::Text;
 use countersign_reference::aaep::Audit;
 use countersign_reference::mcp_aql::Settings;
 use countersign_store::Store;
@@ -210,11 +207,7 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         stdio: _,
     } = arguments;
     let ids = Ids::of(*seed);
-    let by_text = match protocol {
-        Protocol::Aaep => carried_out::<AaepProtocol>(arguments),
-        Protocol::McpAql => carried_out::<McpAqlProtocol>(arguments),
-        Protocol::PendingAction => carried_out::<PendingActionProtocol>(arguments),
-    }?;
+    let by_text = carried_out(protocol.text(), arguments)?;
     let settings = settings.as_deref().unwrap_or(&by_text.settings);
     let mcp_aql = |service: McpAql<Ids>| {
         if by_text.is_uniform {
@@ -267,10 +260,10 @@ struct ByText {
 }
 
 /// That which is named.
-fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<ByText> {
+fn carried_out(text: &'static Text, arguments: &Args) -> miette::Result<ByText> {
     let file = arguments.spec.as_deref();
     let reason = "the executor keeps every rule";
-    let changes = Changes::<T>::with_every_rule(file, &arguments.readings, reason)?;
+    let changes = Changes::with_every_rule(text, file, &arguments.readings, reason)?;
     let mut settings = serde_json::Map::new();
     for (name, value) in changes.changed() {
         let assignment = format!("{name}={value}");
@@ -280,8 +273,8 @@ fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<ByText> {
             ("token-storage=kept", true) => Err("with --signed it keeps none"),
             ("restarted-session=goes-on", _) => Err(CONNECTIONS_END),
             _ => setting(&assignment)
-                .or_else(|| is_usual::<T>(name, value).then_some("{}"))
-                .ok_or_else(|| without_setting::<T>(&assignment)),
+                .or_else(|| is_usual(text, name, value).then_some("{}"))
+                .ok_or_else(|| without_setting(text, &assignment)),
         };
         let setting = setting.map_err(|why| {
             let by = if arguments.readings.contains(&assignment) {
@@ -301,19 +294,19 @@ fn carried_out<T: Modelled>(arguments: &Args) -> miette::Result<ByText> {
 }
 
 /// Whether the text is taken so where nothing is said.
-fn is_usual<T: Modelled>(name: &str, value: &str) -> bool {
-    let place = T::PLACES.iter().find(|place| place.name == name);
-    place.is_some_and(|place| place.choices.first().is_some_and(|it| it.value == value))
+fn is_usual(text: &Text, name: &str, value: &str) -> bool {
+    text.place(name)
+        .is_some_and(|place| place.choices.first().is_some_and(|it| it.value == value))
 }
 
 /// Why the executor has no setting for that.
-fn without_setting<T: Modelled>(assignment: &str) -> &'static str {
+fn without_setting(text: &Text, assignment: &str) -> &'static str {
     let name = assignment.split('=').next().unwrap_or_default();
     if assignment == "expiry-absent=after" {
         "how long, the reading does not say: take --settings '{\"expiry_absent\":{\"after\":{\"seconds\":N}}}'"
     } else if assignment == "oracle=codes" {
         "it begins so, and a `configure` can have it answer alike whatever is wrong"
-    } else if T::NUMBERS.iter().any(|number| number.name == name) {
+    } else if text.number(name).is_some() {
         "it has the numbers of the text"
     } else {
         "it has no setting for that"

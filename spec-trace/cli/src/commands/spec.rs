@@ -2,19 +2,13 @@
 
 use std::fmt::Write as _;
 
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::numbers::{Number, Value, taken};
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::readings::{Choice, Place};
-use countersign_model::rules::Rules;
-use countersign_model::specification::Modelled;
-use countersign_model::table::Tabled;
+use countersign_model::facade::{Number, Place, Text, Value, Way};
 use serde_json::{Value as Json, json};
 use textwrap::Options;
 
 use crate::answer::{Answer, Format, Status};
 use crate::arguments::{Protocol, Taken, VARIANT};
+use crate::spec_file::Changes;
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
@@ -47,52 +41,43 @@ pub struct Args {
 ///
 /// Rules or readings that there are not, or a file that cannot be read.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
-    match args.protocol {
-        Protocol::Aaep => spec::<AaepProtocol>(args, format),
-        Protocol::McpAql => spec::<McpAqlProtocol>(args, format),
-        Protocol::PendingAction => spec::<PendingActionProtocol>(args, format),
-    }
-}
-
-fn spec<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
-    let changes = args.taken.changes::<T>()?;
-    let reading = changes.of_reading(T::Reading::default());
-    let rules = changes.rules;
+    let text = args.protocol.text();
+    let changes = args.taken.changes(text)?;
     Ok(match format {
         Format::Text => Answer {
-            text: Terminal::of_stdout().settings(&file::<T>(rules, &reading)),
+            text: Terminal::of_stdout().settings(&file(text, &changes)),
             status: Status::Holds,
         },
-        Format::Json => Answer::json(&document::<T>(rules, &reading), Status::Holds),
+        Format::Json => Answer::json(&document(text, &changes), Status::Holds),
     })
 }
 
 /// The names of the rules that are left out.
-fn left_out<T: Modelled>(rules: Rules<T::Guard>) -> Vec<&'static str> {
-    rules.left_out().map(|guard| guard.row().name).collect()
+fn left_out(changes: &Changes) -> Vec<&'static str> {
+    changes.left_out.iter().map(|it| it.name).collect()
 }
 
 /// The settings as a file.
-fn file<T: Modelled>(rules: Rules<T::Guard>, reading: &T::Reading) -> String {
-    let protocol = T::NAME;
-    let changes = format!(
+fn file(text: &Text, changes: &Changes) -> String {
+    let protocol = text.name;
+    let can_change = format!(
         "What can be changed in the text of {protocol}. What a file leaves out is as the text has it."
     );
-    let rows = T::Guard::ROWS;
-    let examples = rows.first().map_or_else(String::new, |row| {
-        format!(", such as [\"{}\"] or [\"{}\"]", row.name, row.clauses[0])
+    let rules = &text.rules;
+    let examples = rules.first().map_or_else(String::new, |it| {
+        let clause = it.clauses.first().filter(|clause| **clause != it.name);
+        let clause = clause.map_or_else(String::new, |it| format!(" or [\"{it}\"]"));
+        format!(", such as [\"{}\"]{clause}", it.name)
     });
     let rules_how = format!(
         "Rules that are left out, by name or by clause{examples}; `countersign check {protocol} --each-rule` lists all {}.",
-        rows.len()
+        rules.len()
     );
-    let quoted = left_out::<T>(rules)
-        .into_iter()
-        .map(|it| format!("\"{it}\""));
+    let quoted = left_out(changes).into_iter().map(|it| format!("\"{it}\""));
     let quoted: Vec<_> = quoted.collect();
-    let mut text = comment("# ", &changes);
+    let mut said = comment("# ", &can_change);
     let _ = write!(
-        text,
+        said,
         "#   countersign check {protocol} --spec FILE\n\
          #   countersign check {protocol} --vs spec:FILE\n\n\
          protocol = \"{protocol}\"\n\n\
@@ -100,53 +85,53 @@ fn file<T: Modelled>(rules: Rules<T::Guard>, reading: &T::Reading) -> String {
         comment("# ", &rules_how),
         quoted.join(", ")
     );
-    for place in T::PLACES {
-        text += &place_text(place, reading);
+    for place in &text.places {
+        said += &place_text(place, &changes.value(place.name));
     }
     let mut table = "";
-    for number in T::NUMBERS {
-        let Some(can_be) = can_be(number, reading) else {
+    for number in &text.numbers {
+        let is = changes.value(number.name);
+        let Some(can_be) = can_be(number, &is) else {
             continue;
         };
         let (of, key) = number.name.rsplit_once('.').unwrap_or(("", number.name));
         if of != table {
-            let _ = write!(text, "\n[numbers.{of}]\n");
+            let _ = write!(said, "\n[numbers.{of}]\n");
             table = of;
         }
-        let said = comment("# ", &said(number));
+        let about = comment("# ", &about(number));
         let _ = write!(
-            text,
-            "\n{said}{}{key} = {}\n",
+            said,
+            "\n{about}{}{key} = {}\n",
             comment("#   ", &can_be),
-            number.shown(reading)
+            shown(number, &is)
         );
     }
-    text + &not_modelled::<T>()
+    said + &not_modelled(text)
 }
 
-fn place_text<R: Copy + PartialEq>(place: &Place<R>, reading: &R) -> String {
-    let is = taken(place.choices, reading);
+fn place_text(place: &Place, is: &str) -> String {
     let clauses = place.clauses.join(", ");
     let question = comment("# ", &format!("{clauses}: {}", place.question));
-    let others = comment("#   ", &others(place.choices, is));
+    let others = comment("#   ", &others(&place.choices, is));
     format!("\n{question}{others}{} = \"{is}\"\n", place.name)
 }
 
 /// The numbers that the model does not have, in comments, by the reason: who sets one of them is told the same.
-fn not_modelled<T: Modelled>() -> String {
+fn not_modelled(text: &Text) -> String {
     let mut by_reason: Vec<(&str, String)> = Vec::new();
-    for number in T::NUMBERS {
+    for number in &text.numbers {
         let Value::Fixed { value, reason } = &number.value else {
             continue;
         };
-        let text = format!(
+        let entry = format!(
             "#   {} = {value}\n{}",
             number.name,
-            comment("#     ", &said(number))
+            comment("#     ", &about(number))
         );
         match by_reason.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, texts)) => *texts += &text,
-            None => by_reason.push((reason, text)),
+            Some((_, texts)) => *texts += &entry,
+            None => by_reason.push((reason, entry)),
         }
     }
     let texts = by_reason.iter().map(|(reason, texts)| {
@@ -156,21 +141,29 @@ fn not_modelled<T: Modelled>() -> String {
     texts.collect()
 }
 
-fn said<R>(number: &Number<R>) -> String {
+fn about(number: &Number) -> String {
     format!("{}: {}", number.clauses.join(", "), number.what)
 }
 
 /// What a number can be besides; nothing where it cannot be changed.
-fn can_be<R: Copy + PartialEq>(number: &Number<R>, reading: &R) -> Option<String> {
+fn can_be(number: &Number, is: &str) -> Option<String> {
     match &number.value {
-        Value::Word(words) => Some(others(words, taken(words, reading))),
+        Value::Word(words) => Some(others(words, is)),
         Value::Whole(whole) => Some(whole.to_string()),
         Value::Fixed { .. } => None,
     }
 }
 
+/// What a number is, as a file has it.
+fn shown(number: &Number, is: &str) -> String {
+    match &number.value {
+        Value::Word(_) => format!("\"{is}\""),
+        Value::Whole(_) | Value::Fixed { .. } => is.to_owned(),
+    }
+}
+
 /// The other ways.
-fn others<R>(choices: &[Choice<R>], is: &str) -> String {
+fn others(choices: &[Way], is: &str) -> String {
     let others = choices.iter().filter(|choice| choice.value != is);
     let others: Vec<_> = others.map(|it| format!("\"{}\"", it.value)).collect();
     format!("or {}", others.join(", "))
@@ -184,30 +177,29 @@ fn comment(indent: &str, text: &str) -> String {
     textwrap::fill(text, options.break_words(false)) + "\n"
 }
 
-fn document<T: Modelled>(rules: Rules<T::Guard>, reading: &T::Reading) -> Json {
-    let values = |choices: &[Choice<T::Reading>]| -> Vec<_> {
-        choices.iter().map(|choice| choice.value).collect()
-    };
-    let place = |place: &Place<T::Reading>| {
+fn document(text: &Text, changes: &Changes) -> Json {
+    let values = |choices: &[Way]| -> Vec<_> { choices.iter().map(|it| it.value).collect() };
+    let place = |place: &Place| {
         json!({
             "name": place.name,
-            "value": taken(place.choices, reading),
-            "ways": values(place.choices),
+            "value": changes.value(place.name),
+            "ways": values(&place.choices),
             "question": place.question,
             "clauses": place.clauses,
         })
     };
-    let number = |number: &Number<T::Reading>| {
+    let number = |number: &Number| {
+        let is = changes.value(number.name);
         let mut json = json!({
             "name": number.name,
-            "value": number.shown(reading).trim_matches('"'),
+            "value": is,
             "what": number.what,
             "clauses": number.clauses,
         });
         match &number.value {
             Value::Word(words) => json["ways"] = values(words).into(),
             Value::Whole(whole) => {
-                json["value"] = (whole.get)(reading).into();
+                json["value"] = is.parse::<u16>().unwrap_or(whole.usual).into();
                 json["from"] = whole.from.into();
                 json["to"] = whole.to.into();
                 json["step"] = whole.step.into();
@@ -221,9 +213,9 @@ fn document<T: Modelled>(rules: Rules<T::Guard>, reading: &T::Reading) -> Json {
         json
     };
     json!({
-        "protocol": T::NAME,
-        "left_out": left_out::<T>(rules),
-        "readings": T::PLACES.iter().map(place).collect::<Vec<_>>(),
-        "numbers": T::NUMBERS.iter().map(number).collect::<Vec<_>>(),
+        "protocol": text.name,
+        "left_out": left_out(changes),
+        "readings": text.places.iter().map(place).collect::<Vec<_>>(),
+        "numbers": text.numbers.iter().map(number).collect::<Vec<_>>(),
     })
 }

@@ -14,7 +14,7 @@ use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::party::Answering;
 use countersign_conform::suite::vectors::{self, By, Manifest, Vector};
-use countersign_model::bounds::Bounds as _;
+use countersign_model::facade::{self, Text};
 use countersign_model::specification::Modelled;
 use countersign_protocol::{Greeting, Protocol as _};
 use miette::{Context, IntoDiagnostic, miette};
@@ -25,7 +25,7 @@ use self::changed::Changed;
 use super::clauses::hanging;
 use super::compare::{self, changed_json, named_text};
 use crate::answer::{Answer, Format, Status};
-use crate::arguments::{Protocol, specification};
+use crate::arguments::{Protocol, within};
 use crate::spec_file::Changes;
 
 const EXAMPLES: &str = "\
@@ -95,12 +95,13 @@ fn write<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
     } else {
         changed::all(&self::made::<D>(&Settings::default())?.all, &made.all)
     };
-    let small = specification::<D::Model>(<D::Model as Modelled>::Bounds::PRESETS[0])?;
-    let failing = changes::<D>(args.spec.as_deref(), &of_model::<D>(&args.reading))?
-        .of_reading(small.reading);
-    let failing = (failing != small.reading).then(|| {
-        let [text, so] = compare::showing([small.clone(), small.with(small.rules, failing)]);
-        compare::vectors::<D>(&text, &so)
+    let [_, small] = args.protocol.text().usual_bounds;
+    let small = within(args.protocol.text(), small)?;
+    let changes = changes::<D>(args.spec.as_deref(), &of_model::<D>(&args.reading))?;
+    let failing = small.with(&[], &changes.pairs());
+    let failing = failing.departs().then(|| {
+        let [text, so] = compare::showing([small, failing]);
+        compare::vectors::<D>(&*text, &*so)
     });
     clear(&args.out)?;
     let shown = args.out.display();
@@ -166,13 +167,18 @@ fn text(
     text
 }
 
+/// The text of a driver.
+fn text_of<D: Answering>() -> &'static Text {
+    facade::text(<D::Model as Modelled>::NAME).expect("the text is registered")
+}
+
 /// Of the readings those of the model: what a text leaves open beside them, the judge alone knows.
 fn of_model<D: Answering>(readings: &[String]) -> Vec<String> {
     let open = D::readings(&D::greeting());
     let is_leeway = |it: &&String| {
         let place = it.split_once('=').map_or("", |(place, _)| place);
         let mut choices = open.iter().flat_map(|it| &it.choices);
-        choices.any(|it| it.0 == place) && D::Model::PLACES.iter().all(|it| it.name != place)
+        choices.any(|it| it.0 == place) && text_of::<D>().place(place).is_none()
     };
     readings
         .iter()
@@ -220,11 +226,12 @@ fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
     });
     let leeway = leeway.map(|(place, choice)| (place.to_owned(), choice.to_owned()));
     let changed: BTreeMap<_, _> = taken.chain(leeway).collect();
-    let small = specification::<D::Model>(<D::Model as Modelled>::Bounds::PRESETS[0])?;
-    let model = small.with(small.rules, changes.of_reading(small.reading));
+    let [_, small] = text_of::<D>().usual_bounds;
+    let model = within(text_of::<D>(), small)?.with(&[], &changes.pairs());
+    let departing = model.departs().then_some(&*model);
     let by = By {
         readings,
-        model: model.departs().then_some(model),
+        model: departing.map(facade::specification_of),
         changed,
     };
     let (manifest, all) = vectors::vectors::<D, _>(&mut reference, &by).map_err(lost)?;
@@ -236,12 +243,10 @@ fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
 /// # Errors
 ///
 /// As of the file and the readings, and what no vector can show.
-fn changes<D: Answering>(
-    spec: Option<&Path>,
-    readings: &[String],
-) -> miette::Result<Changes<D::Model>> {
+fn changes<D: Answering>(spec: Option<&Path>, readings: &[String]) -> miette::Result<Changes> {
     let reason = "vectors hold an implementation to every rule";
-    let changes = Changes::with_every_rule(spec, readings, reason)?;
+    let changes = Changes::with_every_rule(text_of::<D>(), spec, readings, reason)?;
+    changes.known_to::<D::Model>()?;
     if changes
         .changed()
         .any(|it| it == ("restarted-session", "goes-on"))
@@ -254,9 +259,7 @@ fn changes<D: Answering>(
 }
 
 /// The reference, with those of the settings that it has for how the text is taken.
-fn reference<D: Answering>(
-    changes: &Changes<D::Model>,
-) -> miette::Result<Greeted<D::Protocol, Process>> {
+fn reference<D: Answering>(changes: &Changes) -> miette::Result<Greeted<D::Protocol, Process>> {
     let program = std::env::current_exe().into_diagnostic()?;
     let serve = ["serve", D::Protocol::NAME, "--stdio"].map(str::to_owned);
     let has_setting = |it: &String| setting(it).is_some();
@@ -281,15 +284,15 @@ fn reference<D: Answering>(
 /// choose stands beside the other choices of its place.
 fn around<D: Answering>(
     greeting: &Greeting<D::Protocol>,
-    changes: &Changes<D::Model>,
+    changes: &Changes,
 ) -> Vec<Taken<D::Judge>> {
     let open = D::readings(greeting);
     let known: BTreeSet<_> = open.iter().flat_map(|it| &it.choices).copied().collect();
     let places: Vec<_> = changes.changed().map(|(name, _)| name).collect();
-    let by = |changes: &Changes<D::Model>| {
+    let by = |changes: &Changes| {
         let settled = Settled {
             places: &places,
-            take: &|reading| changes.of_reading(reading),
+            take: &|reading| changes.of_reading::<D::Model>(reading),
         };
         D::readings_where(greeting, &settled)
     };

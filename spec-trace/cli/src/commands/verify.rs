@@ -5,18 +5,29 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use countersign_model::bounds::{self, Bounds};
-use countersign_model::checker::{self, Kind};
-use countersign_model::specification::Modelled;
+use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, StepText};
+use countersign_model::engine::checker::{Finding, Judgement};
+use countersign_model::engine::model::{Action, CONFORMS, Environment, Model, Statement};
+use countersign_model::engine::protocol::Protocol as _;
+use countersign_model::engine::world::Mismatch;
+use countersign_model::facade::engine::{self as words, Catalog as _, Variation};
+use countersign_model::facade::specification_of;
+use countersign_model::pending_action::text::PendingAction;
+use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::text::alphabet::Output;
+use countersign_model::specification::{Modelled, Specification};
 
 use crate::answer::{Answer, FindingsFormat, Status};
-use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, preset, specification};
+use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, preset, specification, within};
 use crate::progress::Progress;
 use crate::recorded::{self, writer::Recorder};
 use crate::table::{self, Align, grouped};
 use crate::verdicts::{self, Verified, divergence_text, property_text};
 use countersign_conform::bridge::{Bridge, Execution};
 use countersign_conform::edges::{self, Scope, Walk};
-use countersign_conform::{Sides, aaep, mcp_aql, pending_action};
+use countersign_conform::pending_action::executor::{self, Reference, model_of};
+use countersign_conform::search::{self, Broken, Exact, Searched};
+use countersign_conform::{Disagreement, Divergence, Sides, aaep, mcp_aql};
 use miette::miette;
 
 const EXAMPLES: &str = "\
@@ -72,7 +83,7 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         verified.push(match protocol {
             Protocol::Aaep => verify::<aaep::Environment>(args, Some(judge_of_streams)),
             Protocol::McpAql => verify::<mcp_aql::Environment>(args, None),
-            Protocol::PendingAction => verify::<pending_action::Environment>(args, None),
+            Protocol::PendingAction => verify_pending_action(args),
         }?);
     }
     let status = verdicts::status(&verified);
@@ -106,7 +117,7 @@ fn verify<E: Execution>(
     let bounds = preset::<E::Protocol>(args.within.bounds.as_deref().unwrap_or(usual))?;
     let [small, ..] = <E::Protocol as Modelled>::Bounds::PRESETS;
     let bridge = |bounds| {
-        let model = args.reread.of(&specification::<E::Protocol>(bounds)?)?;
+        let model = reread::<E>(args, bounds)?;
         let bridge = Bridge::<E>::taking(bounds, model.reading).map_err(miette::Report::msg)?;
         bridge.ok_or_else(|| {
             let options = args.reread.options().collect::<Vec<_>>().join(" ");
@@ -119,7 +130,7 @@ fn verify<E: Execution>(
     // Before anything is searched: whether the executor can take the text so.
     bridge(bounds)?;
 
-    let model = args.reread.of(&specification::<E::Protocol>(bounds)?)?;
+    let model = reread::<E>(args, bounds)?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{protocol}: checking the model"), "states");
     let check = checker::check(&model, |states| progress.at(states as u64));
@@ -160,10 +171,168 @@ fn verify<E: Execution>(
         check_seconds,
         edges,
         literal,
-        pairs,
+        pairs: Some(pairs),
         aside,
         judged,
     })
+}
+
+/// Searches pending actions with the reference on every transition: judged, and held to the spec's own producer.
+fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
+    const NAME: &str = "pending-action";
+    let bounds = args.within.bounds.as_deref().unwrap_or("default");
+    let model = args
+        .reread
+        .of(&*within(Protocol::PendingAction.text(), bounds)?)?;
+    let variation: Option<&Variation<PendingAction>> = model.as_any().downcast_ref();
+    let taken = variation.and_then(|it| Some((it, executor::reading(it.variant.reading)?)));
+    let Some((variation, settings)) = taken else {
+        let options = args.reread.options().collect::<Vec<_>>().join(" ");
+        return Err(miette!(
+            "the reference has no setting for {options}\n  \
+             hint: countersign check {NAME} {options} searches the model alone"
+        ));
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let started = Instant::now();
+    let mut searched = Vec::new();
+    for &(name, bounds) in &variation.worlds {
+        let what = format!("{NAME}: searching {name} with the reference");
+        let progress = Progress::counting(&what, "transitions");
+        let party = Exact::new(Reference::new(settings), Account::default());
+        let search = Model {
+            variant: variation.variant.clone(),
+            ..model_of(party, bounds)
+        };
+        searched.push((
+            name,
+            search::search(&search, threads, &|it| progress.at(it)),
+        ));
+    }
+    let [states, transitions] = [
+        searched.iter().map(|(_, it)| it.states).sum::<usize>(),
+        searched.iter().map(|(_, it)| it.transitions).sum(),
+    ];
+    let broken: Vec<_> = searched
+        .iter()
+        .filter_map(|(_, it)| it.broken.as_ref())
+        .collect();
+    // The guarantees are those of the text as it is usually read.
+    let stated = PendingAction::GUARANTEES.iter();
+    let stated = stated.filter(|_| !model.departs());
+    let guarantees = stated.map(|it| {
+        let broken = broken.iter().find(|broken| broken.name == it.name);
+        let steps = broken.map(|it| steps(it));
+        property(it, Kind::Always, broken.is_none(), steps)
+    });
+    let situations = PendingAction::WITNESSES.iter().map(|it| {
+        let is_reached = |(_, searched): &(_, Searched<_, _>)| searched.reached.contains(it.name);
+        property(it, Kind::Sometimes, searched.iter().any(is_reached), None)
+    });
+    let differing = broken.iter().filter(|it| it.name == CONFORMS);
+    let walk = |it: &Searched<_, _>, divergences| Walk {
+        nodes: it.states as u64,
+        edges: it.transitions as u64,
+        divergences,
+    };
+    let whole = searched.iter().filter(|(_, it)| it.broken.is_none());
+    Ok(Verified {
+        protocol: NAME,
+        bounds: bounds.to_owned(),
+        check: CheckReport {
+            unique_states: states,
+            transitions,
+            pairs: states,
+            edges: transitions,
+            depth: searched.iter().map(|(_, it)| it.depth).max().unwrap_or(0),
+            exhaustive: broken.is_empty(),
+            properties: guarantees.chain(situations).collect(),
+        },
+        check_seconds: started.elapsed().as_secs_f64(),
+        edges: Walk {
+            nodes: states as u64,
+            edges: transitions as u64,
+            divergences: differing.map(|it| divergence(it)).collect(),
+        },
+        literal: None,
+        pairs: None,
+        aside: whole
+            .map(|(name, it)| (*name, walk(it, Vec::new())))
+            .collect(),
+        judged: None,
+    })
+}
+
+/// A run to what does not hold of the reference.
+type Run = Broken<PendingAction, Exact<PendingAction, Reference>>;
+
+fn property<H: 'static>(
+    statement: &Statement<H>,
+    kind: Kind,
+    holds: bool,
+    steps: Option<Vec<StepText>>,
+) -> PropertyVerdict {
+    let property = words::property(statement);
+    PropertyVerdict {
+        name: property.name,
+        clauses: property.clauses.into(),
+        kind,
+        finding: None,
+        holds,
+        steps: steps.unwrap_or_default(),
+    }
+}
+
+fn steps(run: &Run) -> Vec<StepText> {
+    let actions = run.run.iter().map(|(_, action)| action.clone());
+    PendingAction::describe(&words::run_of(actions.collect()))
+}
+
+/// Where the reference differs from the text, or from the spec's own producer.
+fn divergence(run: &Run) -> Divergence {
+    let Exact { judged, expected } = &run.last.party;
+    let words = |outputs: &[Output]| {
+        let outputs: Vec<_> = outputs.iter().map(PendingAction::output_text).collect();
+        outputs.join(", ")
+    };
+    let (clause, expected, actual) = match (&judged.judgement, expected) {
+        (
+            Judgement::Found(Finding {
+                clause, mismatch, ..
+            }),
+            _,
+        ) => {
+            let clause = clause.and_then(|it| PendingAction::CLAUSES.get(usize::from(it.0)));
+            let output = words(std::slice::from_ref(mismatch.output()));
+            let (expected, actual) = match mismatch {
+                Mismatch::Missing { .. } => (output, "nothing".to_owned()),
+                Mismatch::Unexpected { .. } => ("nothing".to_owned(), output),
+            };
+            (clause.map_or("PA-10", |it| it.id), expected, actual)
+        }
+        (Judgement::Conforms | Judgement::TooManyExplanations, expected) => {
+            let expected = words(expected.as_deref().unwrap_or_default());
+            let actual = match run.run.last() {
+                Some((_, Action::Call { answer, .. })) => words(&answer.1),
+                Some((_, Action::Move(_))) | None => String::new(),
+            };
+            ("PA-10", expected, actual)
+        }
+    };
+    Divergence {
+        steps: steps(run),
+        disagreement: Disagreement::in_outputs(clause, expected, actual),
+    }
+}
+
+/// The model within these bounds, read as the options have it.
+fn reread<E: Execution>(
+    args: &Args,
+    bounds: <E::Protocol as Modelled>::Bounds,
+) -> miette::Result<Specification<E::Protocol>> {
+    let model = specification::<E::Protocol>(bounds)?;
+    let reread = args.reread.of(&model)?;
+    Ok(specification_of(&*reread))
 }
 
 /// What lint says of every run that the model of AAEP allows in one session, recorded with replies and without.
@@ -225,13 +394,15 @@ fn text(verified: &[Verified]) -> String {
         .collect::<Vec<_>>();
     let mut text = table::render(&columns, &rows);
     for one in verified {
-        let _ = writeln!(
-            text,
-            "{}: {} pairs of model state and reference at small bounds, transitions: {}",
-            one.protocol,
-            grouped(one.pairs.nodes),
-            walk_text(&one.pairs),
-        );
+        if let Some(pairs) = &one.pairs {
+            let _ = writeln!(
+                text,
+                "{}: {} pairs of model state and reference at small bounds, transitions: {}",
+                one.protocol,
+                grouped(pairs.nodes),
+                walk_text(pairs),
+            );
+        }
         if let Some((bounds, walk)) = &one.literal {
             let _ = writeln!(
                 text,

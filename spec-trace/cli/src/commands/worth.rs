@@ -4,26 +4,22 @@ use std::fmt::Write as _;
 
 use countersign_clauses::nearest;
 use countersign_conform::steps::steps_json;
-use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::Broken;
 use countersign_model::checker::PropertyVerdict;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::rules::Rules;
-use countersign_model::specification::{Modelled, Specification};
+use countersign_model::facade::{Explanation, Model, Rule, Text};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::ablate::{by_reading, without_rule, without_rule_json, without_rule_text};
 use super::clauses::hanging;
 use crate::answer::{Answer, PageFormat, Status, with_result};
-use crate::argued::{Argued, setting, with_setting};
-use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, guards, preset, specification};
+use crate::argued::{explained_json, explained_text, setting, with_setting};
+use crate::arguments::{Extent, Protocol, Reread, VARIANT, Within, rules, within};
 use crate::table::grouped;
 use crate::terminal::Terminal;
 use crate::verdicts::property_text;
 use crate::worth::page::{self, ShowClause};
-use crate::worth::{Asked, Guarantee, Single, Worth, is_guarantee, text};
+use crate::worth::{Asked, Guarantee, Single, Worth, is_guarantee, text as words};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,29 +65,23 @@ pub struct Args {
 ///
 /// Bounds, a rule, a reading or a guarantee that there are not.
 pub fn run(args: &Args, format: PageFormat) -> miette::Result<Answer> {
-    match args.protocol {
-        Protocol::Aaep => worth::<AaepProtocol>(args, format),
-        Protocol::McpAql => worth::<McpAqlProtocol>(args, format),
-        Protocol::PendingAction => worth::<PendingActionProtocol>(args, format),
-    }
-}
-
-fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer> {
-    let model = args.reread.of(&args.within.model::<T>()?)?;
+    let text = args.protocol.text();
+    let model = args.reread.of(&*args.within.model(text)?)?;
+    let model = &*model;
     let bounds = args.within.name();
     let rules = match &args.rule {
-        Some(name) => guards::<T>(name)?,
+        Some(name) => rules(text, name)?,
         None => Vec::new(),
     };
     if let Some(asked) = &args.guarantee {
-        is_stated::<T>(asked)?;
+        is_stated(text, asked)?;
     }
     let asked = Asked {
         rules: &rules,
-        steps: args.steps.map_or(T::LONGEST, usize::from),
+        steps: args.steps.map_or(text.longest, usize::from),
     };
-    let mut worth = Worth::of(&model, asked);
-    worth.drop_broken(&by_reading(&model));
+    let mut worth = Worth::of(model, asked);
+    worth.drop_broken(&by_reading(model));
     if let Some(clause) = &args.guarantee {
         let names: Vec<_> = worth.guarantees.iter().map(Guarantee::in_words).collect();
         worth.keep(clause);
@@ -105,13 +95,13 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
     let status = Status::Holds;
     Ok(match format {
         PageFormat::Json => {
-            let document = with_result(document(&model, bounds, &worth), status);
+            let document = with_result(document(model, bounds, &worth), status);
             Answer::json(&document, status)
         }
         PageFormat::Html => {
             let alone = (&html! {}, (|id| html! { (id) }) as ShowClause);
             Answer {
-                text: page::<T>(bounds, &worth, alone),
+                text: page(text, bounds, &worth, alone),
                 status,
             }
         }
@@ -120,18 +110,18 @@ fn worth<T: Modelled>(args: &Args, format: PageFormat) -> miette::Result<Answer>
                 "{} rules left out, {} guarantees depend on one or more ({}, {bounds} bounds, {})",
                 worth.singles.len(),
                 worth.guarantees.len(),
-                T::NAME,
-                text::extent(&worth)
+                text.name,
+                words::extent(&worth)
             );
-            let body = in_words(args, &model, &worth);
+            let body = in_words(args, model, &worth);
             Answer::verdict(status, &counts, &body, args.extent.all)
         }
     })
 }
 
 /// Refuses, before anything is searched, what no property of the text states.
-fn is_stated<T: Modelled>(asked: &str) -> miette::Result<()> {
-    let all: Vec<_> = T::PROPERTIES.iter().map(Guarantee::named).collect();
+fn is_stated(text: &Text, asked: &str) -> miette::Result<()> {
+    let all: Vec<_> = text.properties.iter().map(Guarantee::named).collect();
     if all.iter().any(|it| it.states(asked)) {
         return Ok(());
     }
@@ -168,61 +158,53 @@ impl Drawn {
     /// # Errors
     ///
     /// Bounds that there are not.
-    pub fn of<T: Modelled>(
+    pub fn of(
+        text: &'static Text,
         bounds: &str,
-        rules: &[T::Guard],
+        rules: &[&'static Rule],
         beside: (&Markup, ShowClause),
     ) -> miette::Result<Self> {
-        let model = specification::<T>(preset::<T>(bounds)?)?;
-        let steps = T::LONGEST;
-        let mut worth = Worth::of(&model, Asked { rules, steps });
-        worth.drop_broken(&by_reading(&model));
+        let model = within(text, bounds)?;
+        let steps = text.longest;
+        let mut worth = Worth::of(&*model, Asked { rules, steps });
+        worth.drop_broken(&by_reading(&*model));
         let rules = worth.singles.iter().map(|single| {
             let properties = single.broken.properties.iter();
             let lengths = properties.filter(|it| is_guarantee(it));
             let lengths: Vec<usize> = lengths.map(|it| it.steps.len()).collect();
-            let row = single.row;
+            let rule = single.rule;
             let shortest = lengths.iter().min().copied();
-            (row.name, row.clauses, lengths.len(), shortest)
+            (rule.name, rule.clauses, lengths.len(), shortest)
         });
         Ok(Self {
-            protocol: T::NAME,
+            protocol: text.name,
             rules: rules.collect(),
-            page: page::<T>(bounds, &worth, beside),
-            json: document(&model, bounds, &worth),
+            page: page(text, bounds, &worth, beside),
+            json: document(&*model, bounds, &worth),
         })
     }
 }
 
-fn page<T: Modelled>(
-    bounds: &str,
-    worth: &Worth<T::Guard>,
-    beside: (&Markup, ShowClause),
-) -> String {
-    let duties = without_rule::<T>();
+fn page(text: &Text, bounds: &str, worth: &Worth, beside: (&Markup, ShowClause)) -> String {
+    let duties = without_rule(text);
     let duties: Vec<_> = duties
         .map(|(clause, reason)| (clause.id.as_str(), clause.level.as_str(), reason))
         .collect();
-    page::render(T::NAME, bounds, worth, &duties, beside)
+    page::render(text.name, bounds, worth, &duties, beside)
 }
 
 /// Why a run that breaks something without the rule is possible.
-fn argued<T: Modelled>(
-    model: &Specification<T>,
-    single: &Single<T::Guard>,
-    property: &PropertyVerdict,
-) -> Argued {
-    let within = model.showing(single.row.with);
-    let without = within.with(Rules::all().without(single.row.guard), model.reading);
-    Argued::of(&without, &property.steps)
+fn explained(model: &dyn Model, single: &Single, property: &PropertyVerdict) -> Explanation {
+    let without = model.showing(single.rule.with).with(&[single.rule], &[]);
+    without.explain(&property.steps)
 }
 
-fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T::Guard>) -> String {
+fn in_words(args: &Args, model: &dyn Model, worth: &Worth) -> String {
     let mut said = String::new();
     if args.guarantee.is_none() {
         // What is no terminal has as many columns as a page.
         let columns = Terminal::of_stdout().columns.unwrap_or(80);
-        said += &text::matrix(worth, columns);
+        said += &words::matrix(worth, columns);
         said.push('\n');
     }
     if args.rule.is_some() {
@@ -230,34 +212,34 @@ fn in_words<T: Modelled>(args: &Args, model: &Specification<T>, worth: &Worth<T:
             if single.broken.properties.is_empty() {
                 let Broken { steps, states, .. } = single.broken;
                 let within = format!("{steps} steps, {} states", grouped(states as u64));
-                let name = single.row.name;
+                let name = single.rule.name;
                 let _ = writeln!(said, "without {name}: breaks nothing within {within}");
             }
             for property in &single.broken.properties {
                 let _ = writeln!(
                     said,
                     "without {}: {}{}",
-                    single.row.name,
+                    single.rule.name,
                     property_text(property),
-                    argued(model, single, property).text::<T>()
+                    explained_text(model.text(), &explained(model, single, property))
                 );
             }
         }
     } else {
         said += &hanging("", GUARANTEES);
         said.push('\n');
-        said += &text::carriers(worth);
+        said += &words::carriers(worth);
     }
     if args.guarantee.is_none() && args.rule.is_none() {
-        said += &without_rule_text::<T>();
+        said += &without_rule_text(model.text());
     }
     said
 }
 
-fn document<T: Modelled>(model: &Specification<T>, bounds: &str, worth: &Worth<T::Guard>) -> Value {
+fn document(model: &dyn Model, bounds: &str, worth: &Worth) -> Value {
     let guarantees = worth.guarantees.iter().map(|guarantee| {
         let carriers = worth.carriers(guarantee).into_iter();
-        let alone = carriers.map(|(row, steps)| json!({ "guard": row.name, "length": steps }));
+        let alone = carriers.map(|(rule, steps)| json!({ "guard": rule.name, "length": steps }));
         let alone: Vec<Value> = alone.collect();
         let mut document =
             json!({ "name": guarantee.name, "clauses": guarantee.clauses, "alone": alone });
@@ -268,16 +250,16 @@ fn document<T: Modelled>(model: &Specification<T>, bounds: &str, worth: &Worth<T
     });
     let guarantees: Vec<Value> = guarantees.collect();
     let document = json!({
-        "protocol": T::NAME,
+        "protocol": model.text().name,
         "bounds": bounds,
         "guarantees": guarantees,
         "rules": worth.singles.iter().map(|it| single_json(model, it)).collect::<Vec<_>>(),
-        "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
+        "without_rule": without_rule(model.text()).map(without_rule_json).collect::<Vec<_>>(),
     });
     with_setting(document, setting(model))
 }
 
-fn single_json<T: Modelled>(model: &Specification<T>, single: &Single<T::Guard>) -> Value {
+fn single_json(model: &dyn Model, single: &Single) -> Value {
     let breaks = |property: &PropertyVerdict| {
         let mut broken = json!({
             "property": property.name,
@@ -287,19 +269,19 @@ fn single_json<T: Modelled>(model: &Specification<T>, single: &Single<T::Guard>)
             "steps": steps_json(&property.steps),
         });
         if let Value::Object(members) = &mut broken {
-            members.extend(argued(model, single, property).json());
+            members.extend(explained_json(&explained(model, single, property)));
         }
         broken
     };
     json!({
-        "guard": single.row.name,
-        "clauses": single.row.clauses,
-        "free": single.row.free,
+        "guard": single.rule.name,
+        "clauses": single.rule.clauses,
+        "free": single.rule.free,
         "breaks": single.broken.properties.iter().map(breaks).collect::<Vec<_>>(),
-        "within": within((single.broken.steps, single.broken.states)),
+        "within": extent((single.broken.steps, single.broken.states)),
     })
 }
 
-fn within((steps, states): (usize, usize)) -> Value {
+fn extent((steps, states): (usize, usize)) -> Value {
     json!({ "steps": steps, "states": states })
 }

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::ablation::{Broken, broken_within};
+use countersign_model::ablation::Broken;
 use countersign_model::checker::PropertyVerdict;
+use countersign_model::facade::{Model, Property, Rule};
 use countersign_model::judge::Kind;
-use countersign_model::properties::PropertyRow;
-use countersign_model::rules::{GuardRow, Guards, Rules};
-use countersign_model::specification::{Modelled, Specification};
 
 use crate::argued::{by_file, changed_numbers};
 use crate::parallel;
@@ -18,18 +16,18 @@ pub mod text;
 
 /// What the rules of a protocol are worth.
 #[derive(Clone, Debug)]
-pub struct Worth<G: 'static> {
+pub struct Worth {
     /// Each rule that was left out alone.
-    pub singles: Vec<Single<G>>,
+    pub singles: Vec<Single>,
     /// What the text is there to prevent, as far as something that was searched breaks it, in the order of the text.
     pub guarantees: Vec<Guarantee>,
 }
 
 /// A rule left out.
 #[derive(Clone, Debug)]
-pub struct Single<G: 'static> {
+pub struct Single {
     /// The rule.
-    pub row: &'static GuardRow<G>,
+    pub rule: &'static Rule,
     /// What that breaks, the shortest runs first.
     pub broken: Broken,
 }
@@ -49,9 +47,9 @@ pub struct Guarantee {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a, G: 'static> {
+pub struct Asked<'a> {
     /// These rules; all where it is empty.
-    pub rules: &'a [G],
+    pub rules: &'a [&'static Rule],
     /// The longest runs that are looked at, in steps.
     pub steps: usize,
 }
@@ -62,24 +60,27 @@ pub fn is_guarantee(property: &PropertyVerdict) -> bool {
     finding.is_some_and(|finding| finding.kind == Kind::Guarantee)
 }
 
-impl<G: Guards> Worth<G> {
+impl Worth {
     /// Leaves the rules out that are asked for, each within bounds in which it matters.
-    pub fn of<T: Modelled<Guard = G>>(model: &Specification<T>, asked: Asked<'_, G>) -> Self {
-        let is_asked =
-            |row: &&GuardRow<G>| asked.rules.is_empty() || asked.rules.contains(&row.guard);
-        let rows: Vec<&'static GuardRow<G>> = G::ROWS.iter().filter(is_asked).collect();
-        let what = format!("{}: leaving out", T::NAME);
-        let progress = Progress::of(rows.len() as u64, &what, "rules");
-        let broken = parallel::each(&rows, &progress, |row| {
-            let within = model.showing(row.with);
-            let mut broken = without(&within, row, asked.steps);
+    pub fn of(model: &dyn Model, asked: Asked<'_>) -> Self {
+        let text = model.text();
+        let rules: Vec<&'static Rule> = if asked.rules.is_empty() {
+            text.rules.iter().collect()
+        } else {
+            asked.rules.to_vec()
+        };
+        let what = format!("{}: leaving out", text.name);
+        let progress = Progress::of(rules.len() as u64, &what, "rules");
+        let broken = parallel::each(&rules, &progress, |rule| {
+            let without = model.showing(rule.with).with(&[*rule], &[]);
+            let mut broken = without.broken_within(asked.steps);
             broken.properties.sort_by_key(|it| it.steps.len());
             broken
         });
         drop(progress);
-        let singles = rows.iter().zip(broken);
+        let singles = rules.iter().zip(broken);
         let singles: Vec<_> = singles
-            .map(|(row, broken)| Single { row, broken })
+            .map(|(rule, broken)| Single { rule, broken })
             .collect();
         let mut guarantees: Vec<&PropertyVerdict> = Vec::new();
         let all = singles.iter().flat_map(|it| &it.broken.properties);
@@ -90,8 +91,9 @@ impl<G: Guards> Worth<G> {
         }
         let mut guarantees: Vec<_> = guarantees.into_iter().map(Guarantee::of).collect();
         let place = |name: &str| {
-            let mut rows = T::PROPERTIES.iter().map(PropertyRow::name);
-            rows.position(|it| it == name).unwrap_or(usize::MAX)
+            let mut properties = text.properties.iter();
+            let place = properties.position(|it| it.name == name);
+            place.unwrap_or(usize::MAX)
         };
         guarantees.sort_by_cached_key(|it| place(&it.name));
         guarantees.dedup();
@@ -127,16 +129,16 @@ impl<G: Guards> Worth<G> {
     }
 
     /// The rules whose loss alone breaks this guarantee, with the shortest run in steps, the shortest first.
-    pub fn carriers(&self, guarantee: &Guarantee) -> Vec<(&'static GuardRow<G>, usize)> {
+    pub fn carriers(&self, guarantee: &Guarantee) -> Vec<(&'static Rule, usize)> {
         let singles = self.singles.iter();
-        let breaks = singles.filter_map(|it| Some((it.row, it.length(&guarantee.name)?)));
+        let breaks = singles.filter_map(|it| Some((it.rule, it.length(&guarantee.name)?)));
         let mut carriers: Vec<_> = breaks.collect();
         carriers.sort_by_key(|(_, length)| *length);
         carriers
     }
 }
 
-impl<G> Single<G> {
+impl Single {
     /// What its loss breaks of this guarantee, by the shortest run, with its place among all that it breaks.
     pub fn breaking(&self, guarantee: &str) -> Option<(usize, &PropertyVerdict)> {
         let mut broken = self.broken.properties.iter().enumerate();
@@ -171,11 +173,11 @@ impl Guarantee {
         }
     }
 
-    /// What a row of the text states.
-    pub fn named(row: &PropertyRow) -> Self {
+    /// What a property of the text states.
+    pub fn named(property: &Property) -> Self {
         Self {
-            name: row.name(),
-            clauses: row.clauses.to_vec(),
+            name: property.name.clone(),
+            clauses: property.clauses.clone(),
             by_file: String::new(),
             is_broken: false,
         }
@@ -196,14 +198,4 @@ impl Guarantee {
             Err(_) => self.name.contains(asked),
         }
     }
-}
-
-/// What breaks without this rule.
-fn without<T: Modelled>(
-    model: &Specification<T>,
-    row: &GuardRow<T::Guard>,
-    steps: usize,
-) -> Broken {
-    let rules = Rules::all().without(row.guard);
-    broken_within(&model.with(rules, model.reading), steps)
 }

@@ -1,7 +1,6 @@
 //! What the rules are worth, as a page: the matrix drawn, and below it what it says.
 
 use countersign_model::checker::PropertyVerdict;
-use countersign_model::rules::Guards;
 use maud::{Markup, html};
 
 use super::{Guarantee, Single, Worth, text};
@@ -14,10 +13,10 @@ use crate::show::run::Kind;
 pub type ShowClause = fn(&str) -> Markup;
 
 /// The page of a protocol; `duties` are those that no rule stands for, each with its level and the reason. `around` stands above it.
-pub fn render<G: Guards>(
+pub fn render(
     protocol: &str,
     bounds: &str,
-    worth: &Worth<G>,
+    worth: &Worth,
     duties: &[(&str, &str, &str)],
     (around, clause): (&Markup, ShowClause),
 ) -> String {
@@ -51,7 +50,7 @@ pub fn render<G: Guards>(
     .render()
 }
 
-fn matrix<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
+fn matrix(worth: &Worth, clause: ShowClause) -> Markup {
     html! {
         section {
             h2 #matrix-head { "Rule by guarantee" }
@@ -67,8 +66,8 @@ fn matrix<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
                     }
                     tbody {
                         @for single in &worth.singles {
-                            tr id={ "rule-" (single.row.name) } {
-                                th scope="row" title=(single.row.gist) { (single.row.name) " " span.faint { (clause(single.row.clauses[0])) } }
+                            tr id={ "rule-" (single.rule.name) } {
+                                th scope="row" title=(single.rule.gist) { (single.rule.name) " " span.faint { (clause(single.rule.clauses[0])) } }
                                 @for guarantee in &worth.guarantees { (cell(single, single.breaking(&guarantee.name), &guarantee.name)) }
                                 (cell(single, single.breaking_otherwise(), "else"))
                             }
@@ -84,7 +83,7 @@ fn matrix<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
 type Broken<'a> = Option<(usize, &'a PropertyVerdict)>;
 
 /// The shorter the run, the stronger the colour; it leads to the run.
-fn cell<G: Guards>(single: &Single<G>, broken: Broken<'_>, title: &str) -> Markup {
+fn cell(single: &Single, broken: Broken<'_>, title: &str) -> Markup {
     html! {
         @match broken {
             Some((place, property)) => {
@@ -96,12 +95,12 @@ fn cell<G: Guards>(single: &Single<G>, broken: Broken<'_>, title: &str) -> Marku
     }
 }
 
-fn run_id<G: Guards>(single: &Single<G>, place: usize) -> String {
-    format!("run-{}-{place}", single.row.name)
+fn run_id(single: &Single, place: usize) -> String {
+    format!("run-{}-{place}", single.rule.name)
 }
 
 /// The runs that the cells lead to, each drawn.
-fn runs<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
+fn runs(worth: &Worth, clause: ShowClause) -> Markup {
     html! {
         section {
             h2 { "The shortest runs" }
@@ -110,7 +109,7 @@ fn runs<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
                 @for (place, property) in guarantees.chain(single.breaking_otherwise()) {
                     @let id = run_id(single, place);
                     details id=(id) tabindex="-1" {
-                        summary { "without " code { (single.row.name) } ": " (property.name) " (" (property.steps.len()) " steps)" }
+                        summary { "without " code { (single.rule.name) } ": " (property.name) " (" (property.steps.len()) " steps)" }
                         p { @for id in &*property.clauses { (clause(id)) " " } }
                         @let run = model_run::of(Kind::Counterexample, &property.name, &property.steps);
                         div.drawing { (drawing(&run, &format!("in-{id}-"))) }
@@ -121,7 +120,7 @@ fn runs<G: Guards>(worth: &Worth<G>, clause: ShowClause) -> Markup {
     }
 }
 
-fn carriers<G: Guards>(worth: &Worth<G>, guarantee: &Guarantee, clause: ShowClause) -> Markup {
+fn carriers(worth: &Worth, guarantee: &Guarantee, clause: ShowClause) -> Markup {
     let carriers = worth.carriers(guarantee);
     html! {
         dt { (guarantee.in_words()) @for id in &guarantee.clauses { " " span.faint { (clause(id)) } } }

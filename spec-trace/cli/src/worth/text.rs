@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use countersign_model::rules::{GuardRow, Guards};
+use countersign_model::facade::Rule;
 
 use super::Worth;
 use crate::commands::clauses::hanging;
@@ -13,11 +13,11 @@ const NAME: usize = 12;
 
 /// The matrix, as many guarantees beside each other as fit into so many columns, and a legend of their numbers. A cell is the length
 /// of the shortest run that breaks the guarantee without the rule; `else` that of what is no guarantee.
-pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
+pub fn matrix(worth: &Worth, columns: usize) -> String {
     let names = worth
         .singles
         .iter()
-        .map(|it| labelled(it.row).chars().count());
+        .map(|it| labelled(it.rule).chars().count());
     let name = names.max().unwrap_or(0).max(NAME);
     let fit = (columns.saturating_sub(name + 7) / 5).max(1);
     let mut text = String::new();
@@ -34,7 +34,7 @@ pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
             let cell =
                 |length: Option<usize>| length.map_or_else(|| "·".to_owned(), |it| it.to_string());
             let cells = band.iter().map(|(_, it)| cell(single.length(&it.name)));
-            let mut row = vec![labelled(single.row)];
+            let mut row = vec![labelled(single.rule)];
             row.extend(cells);
             row.extend(is_last.then(|| cell(single.otherwise())));
             rows.push(row);
@@ -52,12 +52,15 @@ pub fn matrix<G: Guards>(worth: &Worth<G>, columns: usize) -> String {
 }
 
 /// A rule with its first clause, which is one of the protocol that the matrix is of: `honours-late 6.3.4-4`.
-fn labelled<G>(row: &GuardRow<G>) -> String {
+fn labelled(row: &Rule) -> String {
     let clause = row.clauses.first().copied().unwrap_or_default();
     let short = clause
         .split_once('-')
         .filter(|_| clause.matches('-').count() > 1);
     let clause = short.map_or(clause, |(_, short)| short);
+    if row.name == clause {
+        return clause.to_owned();
+    }
     format!("{} {clause}", row.name).trim_end().to_owned()
 }
 
@@ -69,7 +72,7 @@ fn head(numbers: impl Iterator<Item = usize>, is_last: bool) -> Vec<String> {
 }
 
 /// For each guarantee the clauses that it states, and the rules whose loss alone breaks it.
-pub fn carriers<G: Guards>(worth: &Worth<G>) -> String {
+pub fn carriers(worth: &Worth) -> String {
     let mut text = String::new();
     for guarantee in &worth.guarantees {
         let _ = writeln!(text, "{}", guarantee.in_words());
@@ -96,7 +99,7 @@ pub const BROKEN: &str = "broken in this variant, with every rule in force";
 
 /// How far each rule was searched: within so many steps, so many states. Of a rule without which there are no runs so long all were
 /// looked at.
-pub fn extent<G>(worth: &Worth<G>) -> String {
+pub fn extent(worth: &Worth) -> String {
     let broken = || worth.singles.iter().map(|it| &it.broken);
     let steps = broken().map(|it| it.steps).max().unwrap_or(0);
     let least = broken().map(|it| it.states).min().unwrap_or(0);

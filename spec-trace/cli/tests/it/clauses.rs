@@ -236,10 +236,7 @@ mod the_command {
     use super::*;
     use countersign_cli::answer::{Format, Status};
     use countersign_cli::commands::clauses::{Args, run};
-    use countersign_model::aaep::AaepProtocol;
-    use countersign_model::mcp_aql::McpAqlProtocol;
-    use countersign_model::pending_action::PendingActionProtocol;
-    use countersign_model::specification::Modelled as _;
+    use countersign_model::facade::TEXTS;
 
     fn answer(args: &Args, format: Format) -> String {
         let answer = run(args, format).expect("an answer");
@@ -478,18 +475,8 @@ mod the_command {
             };
             assert!(ids.iter().all(names), "{name}");
         };
-        AaepProtocol::PLACES
-            .iter()
-            .map(|it| (it.name, it.clauses))
-            .for_each(named);
-        McpAqlProtocol::PLACES
-            .iter()
-            .map(|it| (it.name, it.clauses))
-            .for_each(named);
-        PendingActionProtocol::PLACES
-            .iter()
-            .map(|it| (it.name, it.clauses))
-            .for_each(named);
+        let places = TEXTS.iter().flat_map(|it| &it.places);
+        places.map(|it| (it.name, it.clauses)).for_each(named);
     }
 
     #[test]

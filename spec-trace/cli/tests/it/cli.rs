@@ -4,10 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use countersign_model::aaep::rules::Guard as AaepGuard;
-use countersign_model::pending_action::rules::Guard;
-use countersign_model::rules::Guards as _;
-use countersign_model::table::Tabled;
+use countersign_model::facade;
 use predicates::prelude::PredicateBooleanExt as _;
 use predicates::str::contains;
 use serde_json::{Value, json};
@@ -189,17 +186,18 @@ fn what_check_asks_of_each_rule_reading_and_variant_is_what_the_old_names_print(
     }
 }
 
-/// PA-7: its rules carry out other clauses, too; which, stands above what is broken.
+/// AAEP-6.3.4-1: its rules carry out other clauses, too; which, stands above what is broken.
 #[test]
+#[ignore = "night: searches for minutes"]
 fn a_check_without_a_clause_says_what_goes_with_it_before_what_is_broken() {
-    let check = ["check", "pending-action", "--bounds", "small,actions=1"];
+    let check = ["check", "aaep", "--bounds", ONE];
     let output = countersign()
         .args(check)
-        .args(["--without", "PA-7", "--all"])
+        .args(["--without", "AAEP-6.3.4-1", "--all"])
         .output();
     let text = String::from_utf8(output.expect("the command runs").stdout).expect("UTF-8");
     let places = [
-        "also leaves out part of PA-",
+        "also leaves out part of AAEP-",
         "counterexample to ",
         "\nholds ",
     ];
@@ -260,22 +258,26 @@ fn text_is_no_wider_than_the_terminal() {
     assert!(serde_json::from_str::<Value>(&schema).is_ok(), "{schema}");
 }
 
-/// What breaks only after 13 steps, and after other properties, is not said to hold, for the whole graph was searched.
+/// PA-7: the search of a changed text ends with its first break, and what it did not break is not said to hold.
 #[test]
-fn a_property_that_breaks_late_is_not_said_to_hold() {
-    let bounds = ["--bounds", "small,ends=0"];
+fn what_is_not_broken_when_a_search_ends_is_not_said_to_hold() {
     let check = ["check", "pending-action", "--without", "honours-expired"];
-    let document = answer(&[&check[..], &bounds].concat());
-    let properties = document["properties"].as_array().expect("a list");
-    let late = properties
-        .iter()
-        .find(|property| {
-            property["name"] == "PA-8 one allow releases one run, and what is resolved stays so"
-        })
-        .expect("the property is listed");
-    assert_eq!(late["holds"], false);
-    assert_eq!(late["exhaustive"], true);
-    assert_eq!(late["steps"].as_array().map(Vec::len), Some(13));
+    let document = answer(&[&check[..], &["--bounds", "one"]].concat());
+    assert_eq!(document["without"], json!(["PA-7"]));
+    assert_eq!(document["result"], "FAIL");
+    let properties = list(&document["properties"]);
+    assert!(properties.iter().all(|it| it["exhaustive"] == false));
+    let mut broken = properties.iter().filter(|it| it["holds"] == false);
+    let broken = broken.find(|it| it["name"] == "PA-7 nothing runs that has expired");
+    let broken = broken.expect("it is broken");
+    assert_eq!(broken["judged"], "guarantee");
+    assert_argued(broken, &[&json!("PA-7"), &Value::Null]);
+    countersign()
+        .args(check)
+        .args(["--bounds", "one", "--all"])
+        .assert()
+        .code(1)
+        .stdout(contains("not broken within "));
 }
 
 /// AQL-5.1-5, AQL-4.1-6, AQL-5.2-2, AQL-5.1-3: what the samples of the text itself leave out, by the command.
@@ -514,7 +516,7 @@ fn ablate_has_the_shape_that_others_rely_on() {
     // Every duty of this text has a rule: PA-12 is none.
     assert_eq!(document["without_rule"], json!([]));
     let ablations = document["ablations"].as_array().expect("a list");
-    assert_eq!(ablations.len(), Guard::ROWS.len());
+    assert_eq!(ablations.len(), pending_rules());
     for ablation in ablations {
         assert_eq!(
             keys(ablation),
@@ -553,7 +555,7 @@ fn each_way_to_take_a_place_tells_what_it_costs() {
         ]
     );
     let places = document["readings"].as_array().expect("a list");
-    assert_eq!(places.len(), 5);
+    assert_eq!(places.len(), 16);
     for place in places {
         assert_eq!(
             keys(place),
@@ -619,18 +621,14 @@ fn worth_draws_up_what_ablate_finds() {
     );
     assert_eq!(worth["without_rule"], ablate["without_rule"]);
     let rules = list(&worth["rules"]);
-    assert_eq!(rules.len(), Guard::ROWS.len());
+    assert_eq!(rules.len(), pending_rules());
     for (rule, ablation) in rules.iter().zip(list(&ablate["ablations"])) {
         assert_eq!(keys(rule), ["guard", "clauses", "free", "breaks", "within"]);
         assert_eq!(rule["guard"], ablation["guard"]);
-        if !ablation["masked_by"].is_null() {
-            continue;
-        }
-        let mut breaks: Vec<_> = list(&rule["breaks"]).iter().map(length).collect();
-        let mut found: Vec<_> = list(&ablation["breaks"]).iter().map(length).collect();
-        breaks.sort();
-        found.sort();
-        assert_eq!(breaks, found, "{}", rule["guard"]);
+        // What is first broken ends the search of `ablate`.
+        let breaks: Vec<_> = list(&rule["breaks"]).iter().map(length).collect();
+        let mut found = list(&ablation["breaks"]).iter().map(length);
+        assert!(found.all(|it| breaks.contains(&it)), "{}", rule["guard"]);
         assert!(rule["within"]["states"].as_u64() > Some(0));
     }
     let guarantees = list(&worth["guarantees"]);
@@ -674,7 +672,7 @@ fn worth_is_a_page_that_loads_nothing_and_a_table_that_fits() {
         String::from_utf8(output.expect("the command runs").stdout).expect("UTF-8")
     };
     let page = worth(&["--format", "html"]);
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("honours-unknown"));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("rule-PA-1"));
     assert!(page.contains("default-src 'none'") || page.contains("default-src &#39;none&#39;"));
     let text = worth(&[]);
     let widest = text.lines().map(|line| line.chars().count()).max();
@@ -709,21 +707,17 @@ fn worth_refuses_a_guarantee_that_there_is_not() {
         .stderr(contains("6.3.4-3 a used token has no effect"));
 }
 
-/// PA-2: where no guarantee breaks there is a table all the same, and each rule without which nothing breaks says so.
+/// PA-14: where no guarantee breaks there is a table all the same, and each rule without which nothing breaks says so.
 #[test]
 fn worth_says_that_nothing_breaks() {
     let bounds = ["--bounds", "small,actions=1", "--steps", "2"];
     countersign()
-        .args(["worth", "pending-action", "honours-stranger"])
+        .args(["worth", "pending-action", "PA-14"])
         .args(bounds)
         .assert()
         .code(0)
-        .stdout(contains(
-            "without                 else\nhonours-stranger PA-2      ·\n",
-        ))
-        .stdout(contains(
-            "without honours-stranger: breaks nothing within 2 steps, ",
-        ));
+        .stdout(contains("\nPA-14        ·\n"))
+        .stdout(contains("without PA-14: breaks nothing within 2 steps, "));
 }
 
 /// PA-7: two ways to take a place are told apart in both directions, and each says what the other does instead.
@@ -788,8 +782,8 @@ fn compare_tells_which_guarantees_and_vectors_a_rule_changes() {
         "without:honours-stranger",
     ]);
     let by = &document["only_b"]["run"]["made_possible_by"];
-    assert_eq!(by[0]["guard"], "honours-stranger", "{by}");
-    assert_eq!(document["only_b"]["without"], json!(["honours-stranger"]));
+    assert_eq!(by[0]["guard"], "PA-2", "{by}");
+    assert_eq!(document["only_b"]["without"], json!(["PA-2"]));
     let breaks = list(&document["breaks_only_b"]);
     assert!(
         breaks.iter().any(|it| list(&it["clauses"])[0] == "PA-2"),
@@ -840,8 +834,7 @@ fn compare_tells_what_a_rule_required_as_no_longer_required() {
     );
     let freed = &only_a["allowed_by_both"];
     assert_eq!(freed["no_longer_required"], true, "{freed}");
-    assert_eq!(freed["made_possible_by"][0]["kept"], "honours-stranger");
-    // A rule that was named itself is meant with all that it carries out.
+    assert_eq!(freed["made_possible_by"][0]["kept"], "PA-2");
     assert!(list(&document["b"]["also_leaves_out"]["clauses"]).is_empty());
     countersign()
         .args(compare)
@@ -851,43 +844,6 @@ fn compare_tells_what_a_rule_required_as_no_longer_required() {
              Allowed by both, and no longer required under b   (",
         ))
         .stdout(contains("(left out under b)"));
-}
-
-/// PA-7: its rules carry out other clauses, too, which is told first; and what breaks by nothing else is marked.
-#[test]
-fn compare_tells_what_else_is_left_out_with_a_clause() {
-    let compare = [
-        "compare",
-        "pending-action",
-        "--b",
-        "without:PA-7,bounds:small,actions=1",
-        "--a",
-        "bounds:small,actions=1",
-    ];
-    let document = answer(&compare);
-    let also = &document["b"]["also_leaves_out"];
-    let (clauses, rules) = (list(&also["clauses"]), list(&also["rules"]));
-    assert!(clauses.contains(&json!("PA-8")), "{also}");
-    assert!(
-        !clauses.contains(&json!("PA-7")) && !rules.is_empty(),
-        "{also}"
-    );
-    assert!(list(&document["a"]["also_leaves_out"]["clauses"]).is_empty());
-    let run = &document["only_b"]["run"];
-    let by = list(&run["made_possible_by"]);
-    assert!(
-        by.iter().any(|it| list(&it["clauses"])[0] == "PA-7"),
-        "{by:?}"
-    );
-    let freed = &document["only_a"]["allowed_by_both"]["made_possible_by"];
-    assert_eq!(list(&freed[0]["clauses"])[0], "PA-7", "{freed}");
-    let breaks = list(&document["breaks_only_b"]);
-    assert!(!breaks.is_empty());
-    assert!(breaks.iter().all(|it| it["by_shared_rules"] == false));
-    countersign()
-        .args(compare)
-        .assert()
-        .stdout(contains("     also leaves out part of PA-"));
 }
 
 /// AAEP-6.3.4-1, AAEP-6.3.4-7: what breaks only by a rule that another clause requires, too, is marked.
@@ -907,9 +863,15 @@ fn compare_marks_what_breaks_by_rules_of_other_clauses() {
     };
     assert_eq!(marked("AAEP-6.3.4-7"), Some(true), "{document}");
     assert_eq!(marked("AAEP-6.3.4-1"), Some(false), "{document}");
-    countersign().args(compare).assert().stdout(contains(
-        "a reply that fails any check has no effect (8 steps;",
-    ));
+    let also = &document["b"]["also_leaves_out"];
+    assert!(!list(&also["rules"]).is_empty(), "{also}");
+    countersign()
+        .args(compare)
+        .assert()
+        .stdout(contains("     also leaves out part of AAEP-"))
+        .stdout(contains(
+            "a reply that fails any check has no effect (8 steps;",
+        ));
 }
 
 /// AAEP-6.9-1: what is guaranteed and not looked at is said of a way that breaks nothing.
@@ -1046,11 +1008,12 @@ fn a_section_stands_for_its_clauses_wherever_a_clause_is_taken() {
         let guards = list(&worth["rules"]).iter();
         guards.map(|it| it["guard"].to_string()).collect()
     };
+    let [aaep, ..] = &*facade::TEXTS;
     let of_section = guards(&section("6.3.4"));
     let mut of_clauses: Vec<_> = (1..=9)
         .map(|number| section(&format!("6.3.4-{number}")))
         .filter(|id| countersign_clauses::get(id).is_ok())
-        .filter(|id| !AaepGuard::named(id).is_empty())
+        .filter(|id| !aaep.named(id).is_empty())
         .flat_map(|id| guards(&id))
         .collect();
     of_clauses.sort();
@@ -1348,4 +1311,10 @@ fn help_has_examples_and_the_exit_statuses() {
         .stdout(contains("Examples:"))
         .stdout(contains("countersign check aaep --without AAEP-6.3.4-3"))
         .stdout(contains("Exit status: 0 all hold"));
+}
+
+/// How many rules pending actions have.
+fn pending_rules() -> usize {
+    let [_, _, pending_action] = &*facade::TEXTS;
+    pending_action.rules.len()
 }

@@ -4,10 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use assert_cmd::Command;
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::specification::Modelled;
+use countersign_model::facade::{self, Text};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -113,21 +110,19 @@ fn what_spec_prints_changes_nothing_where_the_bounds_take_the_text_otherwise() {
 /// Each line can be read without being folded, and the file has all that there is.
 #[test]
 fn what_spec_prints_names_every_reading_and_every_number_with_its_clauses() {
-    assert_all_named::<AaepProtocol>();
-    assert_all_named::<McpAqlProtocol>();
-    assert_all_named::<PendingActionProtocol>();
+    facade::TEXTS.iter().for_each(assert_all_named);
 }
 
-fn assert_all_named<T: Modelled>() {
-    let text = printed(T::NAME);
+fn assert_all_named(of: &Text) {
+    let text = printed(of.name);
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }
-    let document = document(&["spec", T::NAME]);
+    let document = document(&["spec", of.name]);
     let list = |name: &str| document[name].as_array().expect("a list").clone();
-    assert_eq!(list("readings").len(), T::PLACES.len());
-    assert_eq!(list("numbers").len(), T::NUMBERS.len());
-    for place in T::PLACES {
+    assert_eq!(list("readings").len(), of.places.len());
+    assert_eq!(list("numbers").len(), of.numbers.len());
+    for place in &of.places {
         assert!(text.contains(&format!("\n{} = \"", place.name)));
     }
     for number in list("numbers") {
@@ -484,19 +479,26 @@ fn the_executor_takes_what_it_has_a_setting_for_and_refuses_the_rest() {
 #[test]
 #[ignore = "night: searches for minutes"]
 fn the_executor_takes_the_readings_that_it_has_a_setting_for() {
-    assert_served::<AaepProtocol>(&[]);
-    assert_served::<McpAqlProtocol>(&[
-        "check-order=sample",
-        "oracle=uniform",
-        "session-binding=always",
-        "ended-session=stays-ended",
-        "restarted-session=ends",
-    ]);
-    assert_served::<PendingActionProtocol>(&[
-        "read-effect=runs",
-        "expiry-boundary=after",
-        "deciders-absent=nobody",
-    ]);
+    let [aaep, mcp_aql, pending_action] = &*facade::TEXTS;
+    assert_served(aaep, &[]);
+    assert_served(
+        mcp_aql,
+        &[
+            "check-order=sample",
+            "oracle=uniform",
+            "session-binding=always",
+            "ended-session=stays-ended",
+            "restarted-session=ends",
+        ],
+    );
+    assert_served(
+        pending_action,
+        &[
+            "read-effect=runs",
+            "expiry-boundary=after",
+            "deciders-absent=nobody",
+        ],
+    );
     for (way, expected) in [("kept", "it keeps none"), ("signed", "")] {
         let reading = format!("token-storage={way}");
         let serve = ["serve", "mcp-aql", "--stdio", "--signed"];
@@ -529,16 +531,16 @@ fn assert_agreed(protocol: &str, options: &[&str], reading: &str) {
     assert_eq!(document["divergences"], none, "{reading}: {stderr}");
 }
 
-fn assert_served<T: Modelled>(taken: &[&str]) {
-    for place in T::PLACES {
+fn assert_served(text: &Text, taken: &[&str]) {
+    for place in &text.places {
         for (which, choice) in place.choices.iter().enumerate() {
             let reading = format!("{}={}", place.name, choice.value);
-            let serve = ["serve", T::NAME, "--stdio", "--reading", &reading];
+            let serve = ["serve", text.name, "--stdio", "--reading", &reading];
             let (_, stderr, status) = ran(&serve);
             let is_usual = which == 0 && place.name != "restarted-session";
             if is_usual || taken.contains(&&*reading) {
                 assert_eq!((&*stderr, status), ("", 0), "{reading}");
-                assert_agreed(T::NAME, &[], &reading);
+                assert_agreed(text.name, &[], &reading);
             } else {
                 let (name, value) = (place.name, choice.value);
                 let expected =
@@ -667,7 +669,7 @@ fn readings_knows_what_diff_finds_out() {
     assert!(places.contains_key("longest-life"), "{document:#}");
     for place in places
         .keys()
-        .filter(|it| !McpAqlProtocol::PLACES.iter().any(|own| own.name == *it))
+        .filter(|it| facade::TEXTS[1].place(it).is_none())
     {
         let (stdout, stderr, status) = ran(&["readings", "mcp-aql", place]);
         assert_eq!((&*stderr, status), ("", 0), "{place}");

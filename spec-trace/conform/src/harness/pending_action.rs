@@ -1,8 +1,8 @@
 //! What is fuzzed of the pending actions: runs, journals and snapshots, arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
+use countersign_model::pending_action::text::account::Account;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
     ActionId, Arguments, Decide, Decision, Effect, Entry, Input, Ledger, Output, Proposal, Propose,
@@ -12,24 +12,21 @@ use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::json::{means_the_same, turned};
-use crate::bridge::Bridge;
-use crate::pending_action::PendingActionBridge;
+use crate::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference, model_of};
 use crate::pending_action::wide::WideRun;
+use crate::schedule;
+use crate::search::{self, Exact};
 
-/// The bridge for runs that go as far as the model of the pending actions does, made once.
-pub fn far_pending_action() -> &'static PendingActionBridge {
-    static BRIDGE: LazyLock<PendingActionBridge> = LazyLock::new(Bridge::far);
-    &BRIDGE
-}
-
-/// A run of the model and the executor of pending actions that the bytes choose, far beyond the bounds of the exhaustive
-/// walk.
+/// A run of the reference ledger in the search that the bytes choose, far beyond the bounds of the exhaustive one.
 ///
 /// # Panics
 ///
-/// Where model and executor differ, with the shrunk run.
+/// Where something does not hold, with the run.
 pub fn pending_action_schedule(bytes: &[u8]) {
-    super::run(far_pending_action(), bytes);
+    let party = Exact::new(Reference::new(AT_LEAST_ONCE), Account::default());
+    if let Some(broken) = search::walk(&model_of(party, FAR), schedule::choices(bytes)) {
+        panic!("{}\n{}", broken.name, broken.debugged());
+    }
 }
 
 /// A wide run of the executor under the judge that the bytes choose: the first the host's settings, the others the steps.

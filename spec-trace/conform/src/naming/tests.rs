@@ -11,19 +11,13 @@ use countersign_model::aaep::words::{
 use countersign_model::mcp_aql::action::{Action as McpAqlAction, Fault};
 use countersign_model::mcp_aql::bounds::Bounds as McpAqlBounds;
 use countersign_model::mcp_aql::words::{self as mcp_aql_words, Danger, Lifetime, Oracle, Scope};
-use countersign_model::pending_action::action::{Action as PendingAction, Manner};
-use countersign_model::pending_action::bounds::Bounds as PendingActionBounds;
-use countersign_model::pending_action::words as pending_action_words;
 use countersign_reference::mcp_aql::CheckOrder;
-use countersign_reference::pending_action::ExpiryBoundary;
-use pending_action_words::{Effect, Proposal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::aaep::AaepBridge;
 use crate::mcp_aql::McpAqlBridge;
-use crate::pending_action::PendingActionBridge;
 use crate::{AHEAD, NOT_NAMED, shrink};
 
 /// The clause of the shrunk divergence, what the text would have wanted, and where the two differ.
@@ -101,27 +95,6 @@ fn mcp_aql() -> McpAqlBridge {
     bridge.literal()
 }
 
-const PROPOSE: PendingAction = PendingAction::Propose(Proposal {
-    session: SessionName::A,
-    lifetime: Some(1),
-    by_anyone: false,
-    idempotent: false,
-    effect: Effect::Destructive,
-});
-
-/// It is proposed, and the host carries out what follows.
-const ASKED: [PendingAction; 3] = [PROPOSE, PendingAction::CarryOut, PendingAction::CarryOut];
-
-fn pending_action() -> PendingActionBridge {
-    let bounds = PendingActionBounds {
-        backlog: 4,
-        ..PendingActionBounds::SMALL
-    };
-    PendingActionBridge::new(bounds)
-        .expect("in range")
-        .literal()
-}
-
 /// AQL-4.1-2: an executor that makes the checks in another order gives a token with two faults the wrong code, where a code is
 /// told. Where none is, the text does not say what the log has to name.
 #[test]
@@ -150,36 +123,6 @@ fn another_order_of_checks_is_named_where_the_client_is_told() {
     assert_eq!(told, ("AQL-4.1-2", wanted.to_owned(), Where::Output));
     let (_, required, place) = named(&bridge, &run(Oracle::Uniform));
     assert_eq!((&*required, place), (NOT_NAMED, Where::Output));
-}
-
-/// PA-7, PA-10: an executor to which the instant of expiry is still in time.
-#[test]
-fn a_late_expiry_is_named_by_what_it_brings_about() {
-    let PendingActionBridge {
-        model,
-        mut environment,
-        ..
-    } = pending_action();
-    environment.settings.expiry_boundary = ExpiryBoundary::After;
-    let bridge = Bridge::of(model, environment);
-    let wait = [
-        PendingAction::Tick,
-        PendingAction::Tick,
-        PendingAction::ServeTimer,
-    ];
-    let (clause, required, _) = named(&bridge, &[&ASKED[..], &wait].concat());
-    assert_eq!(clause, "PA-10");
-    assert_eq!(required, "it must be told that action 0 has expired");
-    let allow = PendingAction::Send {
-        slot: Slot::First,
-        decision: pending_action_words::Decision::Allow,
-        manner: Manner::Plain,
-    };
-    let arrives = PendingAction::Deliver { index: 0 };
-    let decide = [allow, PendingAction::Tick, PendingAction::Tick, arrives];
-    let (clause, required, _) = named(&bridge, &[&ASKED[..], &decide].concat());
-    assert_eq!(clause, "PA-7");
-    assert!(required.ends_with("it has expired"), "{required}");
 }
 
 /// AAEP-A.1-2: what is held alone is named by what comes of it.
@@ -256,27 +199,6 @@ fn a_forgotten_use_is_named_once_it_matters() {
     assert_found(found, "AQL-4.1-3", wanted);
 }
 
-/// PA-5, PA-8: a denial that was forgotten.
-#[test]
-fn a_forgotten_denial_is_named_once_it_matters() {
-    let deny = PendingAction::Send {
-        slot: Slot::First,
-        decision: pending_action_words::Decision::Deny,
-        manner: Manner::Plain,
-    };
-    let run = [&ASKED[..], &[deny, PendingAction::Deliver { index: 0 }]].concat();
-    let bridge = pending_action();
-    assert_eq!(later(&bridge, &run, |_| {}), None);
-    let found = later(&bridge, &run, |host| {
-        let rejected = r#""status":{"rejected":{"by":"ana","at":"2026-05-24T14:22:20.000Z"}}"#;
-        let pending = r#""status":"pending""#;
-        host.ledger = Arc::new(rewritten(&*host.ledger, &[(rejected, pending)]));
-    });
-    let wanted =
-        "the decision about action 0 must have no effect: it was denied; seen after: owner sends";
-    assert_found(found, "PA-5", wanted);
-}
-
 /// What is found where one thing is asked after a run, and the executor does what it does when another is.
 fn done_for<E: Execution>(
     bridge: &Bridge<E>,
@@ -350,22 +272,4 @@ fn what_is_issued_or_run_all_the_same_is_named_by_what_forbids_it() {
         let found = done_for(&mcp_aql(), &[set_up(Oracle::Codes)], wrong);
         assert_eq!(found, Some(clause));
     }
-}
-
-/// PA-1, PA-5: a proposal that was to be refused, and one that was not.
-#[test]
-fn what_is_recorded_all_the_same_is_named_by_what_forbids_it() {
-    let end = PendingAction::EndSession(SessionName::A);
-    let PendingAction::Propose(proposal) = PROPOSE else {
-        panic!("it is a proposal");
-    };
-    let elsewhere = PendingAction::Propose(Proposal {
-        session: SessionName::B,
-        ..proposal
-    });
-    let found = done_for(&pending_action(), &[end], [PROPOSE, elsewhere]);
-    assert_eq!(found, Some("PA-5"));
-    let flawed = PendingAction::ProposeFlawed(pending_action_words::Flaw::LongLabel);
-    let found = done_for(&pending_action(), &[], [PROPOSE, flawed]);
-    assert_eq!(found, Some("PA-1"));
 }

@@ -5,10 +5,8 @@ use countersign_conform::Sides;
 use countersign_conform::aaep::{self, AaepBridge};
 use countersign_conform::edges::{self, Scope};
 use countersign_conform::mcp_aql::{self, McpAqlBridge};
-use countersign_conform::pending_action::{self, PendingActionBridge};
 use countersign_model::aaep::bounds::{Bounds as AaepBounds, Budgets};
 use countersign_model::mcp_aql::bounds::{Bounds as McpAqlBounds, Budgets as McpAqlBudgets};
-use countersign_model::pending_action::bounds::Bounds;
 
 /// A forged or malformed reply, a cancellation or a crash: one in a run.
 const DISTURBED: Budgets = Budgets::new([0, 0, 1, 0, 1, 1, 0, 1, 0], 1);
@@ -195,17 +193,4 @@ fn the_gatekeeper_agrees_in_each_of_its_states_where_lists_change() {
 fn the_gatekeeper_agrees_with_the_literal_model_where_lists_change() {
     let bridge = McpAqlBridge::new(LISTS_OF_ONE).expect("the bounds are in range");
     assert_eq!(agreed(&bridge.literal()), (328_617, 1_427_801));
-}
-
-/// PA-2, PA-7: also where an action is good at the very moment of its expiry, and nobody decides where nobody is named. The
-/// ends of sessions make no difference to either.
-#[test]
-#[ignore = "night: walks whole graphs"]
-fn the_ledger_agrees_with_the_literal_model_in_the_other_readings() {
-    let bounds = Bounds {
-        ends: 0,
-        ..pending_action::LITERAL
-    };
-    let bridge = PendingActionBridge::new(bounds).expect("in range");
-    assert_eq!(agreed(&bridge.taken_the_other_way()), (349_511, 863_043));
 }

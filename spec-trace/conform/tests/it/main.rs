@@ -6,6 +6,7 @@ mod literal_edges;
 mod party;
 mod process;
 mod random_runs;
+mod search;
 mod suite;
 mod wide;
 mod wide_aaep;

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use countersign_model::ablation::{Broken, broken_within};
+use countersign_model::ablation::Broken;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::compare::Compared;
 use countersign_model::departures::Departure;
-use countersign_model::rules::Rules;
-use countersign_model::specification::{Modelled, Specification};
-use countersign_model::table::Tabled;
+use countersign_model::facade::Model;
 use serde_json::{Value, json};
 
 use super::hanging;
@@ -32,7 +30,7 @@ pub struct Shared {
 
 impl Shared {
     /// What goes with what this setting leaves out; a rule that was named itself is meant with all that it carries out.
-    pub fn of<T: Modelled>(setting: &Setting, model: &Specification<T>) -> Self {
+    pub fn of(setting: &Setting, model: &dyn Model) -> Self {
         let words = setting.without();
         let is_named = |clause: &str| {
             words.iter().any(|word| {
@@ -41,8 +39,9 @@ impl Shared {
             })
         };
         let mut all = Self::default();
-        let rows = model.rules.left_out().map(Tabled::row);
-        for row in rows.filter(|row| !words.iter().any(|word| word == row.name)) {
+        let is_rule = |name: &str| words.iter().any(|word| word == name);
+        let rules = model.left_out().into_iter();
+        for row in rules.filter(|it| !is_rule(it.name)) {
             let (named, others): (Vec<_>, Vec<_>) =
                 row.clauses.iter().partition(|clause| is_named(clause));
             if named.is_empty() {
@@ -144,18 +143,14 @@ impl Shared {
 
     /// Of what breaks, by its name, what does not where only those of the rules are left out that carry out nothing else; but for what
     /// states a clause that was named.
-    pub(super) fn breaking<T: Modelled>(
-        &self,
-        model: &Specification<T>,
-        broken: &Broken,
-    ) -> HashSet<String> {
+    pub(super) fn breaking(&self, model: &dyn Model, broken: &Broken) -> HashSet<String> {
         if self.others.is_empty() {
             return HashSet::new();
         }
-        let left_out = model.rules.left_out();
-        let left_out = left_out.filter(|it| !self.more.contains(&it.row().name));
-        let rules = left_out.fold(Rules::all(), Rules::without);
-        let alone = broken_within(&model.with(rules, model.reading), T::LONGEST);
+        let mut left_out = model.left_out();
+        left_out.retain(|it| !self.more.contains(&it.name));
+        let alone = model.with(&left_out, &[]);
+        let alone = alone.broken_within(model.text().longest);
         let is_other = |it: &&PropertyVerdict| {
             let is_named = it.clauses.first().is_some_and(|it| self.named.contains(it));
             !is_named && !alone.properties.iter().any(|other| other.name == it.name)

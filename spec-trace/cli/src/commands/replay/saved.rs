@@ -3,25 +3,37 @@
 //! The one thing to know: a saved run says in what setting it was searched. So the model is made once more, the run is taken again by
 //! its words, and each call of it is asked as the suite asks for it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use countersign_clauses::cited;
-use countersign_conform::driven::{Others, play};
-use countersign_conform::implementation::{Greeted, Implementation};
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::{Driven as _, Others, play};
+use countersign_conform::implementation::{Greeted, Implementation, Said};
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::{Suited, translated};
 use countersign_model::checker::StepText;
-use countersign_model::numbers::Value as Can;
-use countersign_model::rules::{Guards as _, Rules};
-use countersign_model::specification::{Modelled, Specification};
+use countersign_model::engine::checker::{Checker, Judgement};
+use countersign_model::engine::clause::Clause;
+use countersign_model::engine::protocol::{Protocol as _, Variant};
+use countersign_model::engine::world::Mismatch;
+use countersign_model::facade::engine::{Catalog as _, Step, Variation};
+use countersign_model::facade::{self, Model, Value as Can, actions_of};
+use countersign_model::pending_action::text::PendingAction;
+use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::text::alphabet::{Call, Lost, Op, Output};
+use countersign_model::pending_action::wire;
 use countersign_protocol::Protocol as _;
 use miette::miette;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Answer, ReportFormat, Status};
-use crate::argued::actions_of;
-use crate::arguments::{preset, specification};
+use crate::arguments::within;
 use crate::show::document::saved_steps;
 use crate::show::words::printable;
+use crate::spec_file::Changes;
 
 /// In what a run was searched, as the objects around it say.
 type Setting = Map<String, Value>;
@@ -43,12 +55,146 @@ struct Done {
     unsupported: Vec<String>,
 }
 
+/// What came of the calls of a run.
+#[derive(Default)]
+pub struct Asked {
+    calls: usize,
+    wrong: Vec<(&'static str, String)>,
+    unsupported: BTreeSet<String>,
+}
+
+/// A driver by which the runs of a model are asked of an implementation.
+pub trait Replay: Suited {
+    /// Asks for every call of the run. None where the model has no such run.
+    fn asked<I: Implementation<Self::Protocol>>(
+        model: &dyn Model,
+        steps: &[StepText],
+        partner: &mut Greeted<Self::Protocol, I>,
+    ) -> Option<Asked> {
+        let model = facade::specification_of::<Self::Model>(model);
+        let actions = actions_of(&model, steps)?;
+        let mut steps = translated::<Self>(&model, &actions);
+        // What has happened is then seen.
+        steps.extend(Self::ends());
+        let judge = Self::judge(partner.greeting());
+        let played = play::<Self, I>(partner, &steps, &judge, None::<&mut Others<Self>>);
+        let wrong = played.wrong.into_iter();
+        Some(Asked {
+            calls: played.told.len(),
+            wrong: wrong
+                .map(|it| (it.finding.clause, it.finding.text))
+                .collect(),
+            unsupported: played.unsupported,
+        })
+    }
+}
+
+impl Replay for AaepDriver {}
+impl Replay for McpAqlDriver {}
+
+impl Replay for PendingActionDriver {
+    fn asked<I: Implementation<Self::Protocol>>(
+        model: &dyn Model,
+        steps: &[StepText],
+        partner: &mut Greeted<Self::Protocol, I>,
+    ) -> Option<Asked> {
+        let model: &Variation<PendingAction> = model.as_any().downcast_ref()?;
+        let run = model.taken(steps)?;
+        let text = Variant::<PendingAction> {
+            hidden: wire::hidden(|kind| partner.greeting().shows(kind)),
+            ..Variant::default()
+        };
+        let (mut names, mut checker) = (wire::Names::default(), Checker::new(Account::default()));
+        let (mut asked, mut last) = (Asked::default(), Vec::new());
+        if let Err(lost) = partner.reset(Self::START) {
+            asked.wrong.push(("", lost.to_string()));
+            return Some(asked);
+        }
+        let calls = run.iter().filter_map(|step| match step {
+            Step::Call { call, .. } => Some(call.clone()),
+            Step::Move(_) => None,
+        });
+        // What has happened is then seen.
+        let ends = [
+            Op::Tick,
+            Op::Restart(Lost::Outputs([].into_iter().collect())),
+        ];
+        let ends = ends.map(|op| Call { now: HOUR, op });
+        for call in calls.chain(ends) {
+            let call = on_the_clock(call, Self::START, &last);
+            let Some(op) = names.request(&call) else {
+                asked
+                    .unsupported
+                    .insert("a word that no request has".to_owned());
+                continue;
+            };
+            let name = op.name();
+            asked.calls += 1;
+            let outputs = match partner.ask(call.now, op) {
+                Ok(Said::Outputs(outputs)) => outputs,
+                Ok(Said::Unsupported) => {
+                    asked.unsupported.insert(name);
+                    continue;
+                }
+                Err(lost) => {
+                    asked.wrong.push(("", lost.to_string()));
+                    return Some(asked);
+                }
+            };
+            let (read, flaws) = names.outputs(&call, &outputs);
+            let id = |clause: Clause| PendingAction::CLAUSES[usize::from(clause.0)].id;
+            let flaws = flaws.into_iter().map(|it| (id(it.clause), it.text));
+            asked.wrong.extend(flaws);
+            if let Judgement::Found(found) = checker.observe(&text, &call, &read)
+                && let Some(clause) = found.clause
+            {
+                let (is_missing, output) = match &found.mismatch {
+                    Mismatch::Missing { output, .. } => (true, output),
+                    Mismatch::Unexpected { output, .. } => (false, output),
+                };
+                let output = PendingAction::output_text(output);
+                let text = if is_missing {
+                    format!("{output} must be put out")
+                } else {
+                    format!("{output} must not be put out")
+                };
+                asked.wrong.push((id(clause), text));
+            }
+            last = read;
+        }
+        Some(asked)
+    }
+}
+
+/// An hour in the ticks of a search.
+const HOUR: i64 = 60;
+
+/// A call of a search as an implementation is asked for it: a tick is a minute, and what is lost is the end of its last response.
+fn on_the_clock(call: Call, start: i64, last: &[Output]) -> Call {
+    let time = |ticks: i64| start.saturating_add(ticks.saturating_mul(60_000));
+    let op = match call.op {
+        Op::Propose(mut proposal) => {
+            let proposal_at = Arc::make_mut(&mut proposal);
+            proposal_at.expires_at = proposal_at.expires_at.map(time);
+            Op::Propose(proposal)
+        }
+        Op::Restart(Lost::Outputs(lost)) => {
+            let first = last.len().saturating_sub(lost.len());
+            let lost = last.iter().skip(first).cloned();
+            Op::Restart(Lost::Outputs(lost.collect()))
+        }
+        other => other,
+    };
+    let now = time(call.now);
+    Call { now, op }
+}
+
 /// Asks for every run of the document, and has the judge of the text as it stands say what is wrong.
 ///
 /// # Errors
 ///
 /// A document without runs, or a run that the model does not have.
-pub(super) fn replay<D: Suited, I: Implementation<D::Protocol>>(
+pub(super) fn replay<D: Replay, I: Implementation<D::Protocol>>(
     document: &Value,
     partner: &mut Greeted<D::Protocol, I>,
     format: ReportFormat,
@@ -58,27 +204,18 @@ pub(super) fn replay<D: Suited, I: Implementation<D::Protocol>>(
     if runs.is_empty() {
         return Err(miette!("no run is saved there: nothing was broken"));
     }
-    let judge = D::judge(partner.greeting());
     let mut all = Vec::new();
     for run in runs {
-        let model = model::<D::Model>(&run.setting)?;
-        let actions = actions_of(&model, &run.steps).ok_or_else(|| {
+        let model = model(D::Protocol::NAME, &run.setting)?;
+        let played = D::asked(&*model, &run.steps, partner).ok_or_else(|| {
             let name = printable(&run.name);
             miette!("{name}: the model of this version has no such run")
         })?;
-        let mut steps = translated::<D>(&model, &actions);
-        // What has happened is then seen.
-        steps.extend(D::ends());
-        let played = play::<D, I>(partner, &steps, &judge, None::<&mut Others<D>>);
-        let asked = played.told.len();
-        let wrong = played.wrong.into_iter();
         all.push(Done {
             name: run.name,
             clauses: run.clauses,
-            asked,
-            wrong: wrong
-                .map(|it| (it.finding.clause, it.finding.text))
-                .collect(),
+            asked: played.calls,
+            wrong: played.wrong,
             unsupported: played.unsupported.into_iter().collect(),
         });
     }
@@ -198,40 +335,37 @@ fn words(list: Option<&Value>) -> impl Iterator<Item = &str> {
 }
 
 /// The model of a setting.
-fn model<T: Modelled>(setting: &Setting) -> miette::Result<Specification<T>> {
+fn model(protocol: &str, setting: &Setting) -> miette::Result<Arc<dyn Model>> {
+    let text = facade::text(protocol).ok_or_else(|| miette!("no text is called {protocol}"))?;
     let bounds = setting.get("bounds").and_then(Value::as_str);
-    let model = specification::<T>(preset::<T>(bounds.unwrap_or("small"))?)?;
-    let mut rules = Rules::all();
+    let model = within(text, bounds.unwrap_or("small"))?;
+    let mut left_out = Vec::new();
     for name in words(setting.get("without")) {
-        let guards = T::Guard::named(name);
-        if guards.is_empty() {
+        let rules = text.named(name);
+        if rules.is_empty() {
             return Err(miette!("no rule is called {}", printable(name)));
         }
-        rules = guards.into_iter().fold(rules, Rules::without);
+        left_out.extend(rules);
     }
-    let readings = words(setting.get("readings"));
-    let reading = Specification::<T>::reading_from(model.reading, readings);
-    let mut reading = reading.map_err(miette::Report::msg)?;
+    let readings: Vec<String> = words(setting.get("readings")).map(str::to_owned).collect();
+    let readings = Changes::of_options(text, None, &readings)?;
+    let mut changes = readings.pairs();
     for assignment in words(setting.get("numbers")) {
-        let is_set = is_set::<T>(&mut reading, assignment);
-        is_set.ok_or_else(|| miette!("{}: no such number", printable(assignment)))?;
+        let number = assignment.split_once('=').filter(|(name, value)| {
+            let number = text.number(name);
+            number.is_some_and(|it| match &it.value {
+                Can::Whole(whole) => value.parse().is_ok_and(|it| whole.can_be(it).is_some()),
+                Can::Word(words) => words.iter().any(|it| it.value == *value),
+                Can::Fixed { .. } => false,
+            })
+        });
+        changes.push(number.ok_or_else(|| miette!("{}: no such number", printable(assignment)))?);
     }
-    let model = model.with(rules, reading);
+    let model = model.with(&left_out, &changes);
     let is_literal = setting.get("literal").and_then(Value::as_bool);
     Ok(if is_literal == Some(true) {
         model.literal()
     } else {
         model
     })
-}
-
-/// Sets a number as `name=value` says, if there is one that can be so.
-fn is_set<T: Modelled>(reading: &mut T::Reading, assignment: &str) -> Option<()> {
-    let (name, value) = assignment.split_once('=')?;
-    match &T::NUMBERS.iter().find(|it| it.name == name)?.value {
-        Can::Whole(whole) => (whole.set)(reading, whole.can_be(value.parse().ok()?)?),
-        Can::Word(words) => (words.iter().find(|it| it.value == value)?.set)(reading),
-        Can::Fixed { .. } => return None,
-    }
-    Some(())
 }

@@ -7,10 +7,7 @@ use countersign_clauses::passages::{Added, Beside, Compared, Place, State, Why};
 use countersign_cli::commands::readings::Costs;
 use countersign_cli::commands::worth::Drawn;
 use countersign_cli::report::{Full, Report, above_worth, clause_link};
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::pending_action::PendingActionProtocol as Pending;
-use countersign_model::rules::Guards as _;
-use countersign_model::specification::Modelled;
+use countersign_model::facade;
 
 /// Bounds in which a search takes no time.
 const BOUNDS: &str = "small,actions=1";
@@ -21,14 +18,14 @@ const HOSTILE: &str =
 
 /// The report.
 pub fn whole() -> Report {
-    let places: Vec<_> = Pending::PLACES.iter().collect();
-    let rules = <Pending as Modelled>::Guard::named("honours-repeated");
-    let beside = (&above_worth(Pending::NAME), clause_link as fn(&str) -> _);
-    let worth = Drawn::of::<Pending>(BOUNDS, &rules, beside).expect("bounds");
-    let readings = Costs::of::<Pending>(BOUNDS, &places).expect("bounds");
-    let place = AaepProtocol::PLACES.iter();
-    let place = place.filter(|it| it.name == "timeout-uses-token");
-    let costly = Costs::of::<AaepProtocol>("small", &place.collect::<Vec<_>>()).expect("bounds");
+    let [aaep, _, pending] = &*facade::TEXTS;
+    let places: Vec<_> = pending.places.iter().collect();
+    let rules = pending.named("PA-8");
+    let beside = (&above_worth(pending.name), clause_link as fn(&str) -> _);
+    let worth = Drawn::of(pending, BOUNDS, &rules, beside).expect("bounds");
+    let readings = Costs::of(pending, BOUNDS, &places).expect("bounds");
+    let place = aaep.place("timeout-uses-token").expect("a place");
+    let costly = Costs::of(aaep, "small", &[place]).expect("bounds");
     Report {
         against: Some(compared()),
         full: Some(Full {
