@@ -32,19 +32,19 @@ const HOUSE: [Room; 12] = [
     room("model", &[]),
     room("reference", &[]),
     room("clauses", &[]),
-    room("driver", &[]),
+    room("protocol", &[]),
     room("findings", &["clauses"]),
     room("lint", &["clauses"]),
     room("store", &["reference"]),
     room("live", &["reference"]),
-    room("conform", &["model", "reference", "driver"]),
+    room("conform", &["model", "reference", "protocol"]),
     room(
         "cli",
         &[
             "model",
             "reference",
             "clauses",
-            "driver",
+            "protocol",
             "findings",
             "lint",
             "store",
@@ -56,7 +56,7 @@ const HOUSE: [Room; 12] = [
     Room {
         name: "benches",
         sees: &["model", "reference", "lint", "store", "conform"],
-        tests_see: &["driver", "cli"],
+        tests_see: &["protocol", "cli"],
     },
 ];
 
