@@ -80,19 +80,32 @@ impl<P: Protocol> Checker<P> {
         call: &P::Call,
         outputs: &[P::Output],
     ) -> Judgement<P::Output> {
+        if self.explains(variant, call, outputs) {
+            Judgement::Conforms
+        } else if self.is_undecided {
+            Judgement::TooManyExplanations
+        } else {
+            Judgement::Found(self.find(variant, call, outputs))
+        }
+    }
+
+    /// Takes a call and what was put out for it, if everything can be explained; else nothing is taken.
+    pub(crate) fn explains(
+        &mut self,
+        variant: &Variant<P>,
+        call: &P::Call,
+        outputs: &[P::Output],
+    ) -> bool {
         if self.is_undecided {
-            return Judgement::TooManyExplanations;
+            return false;
         }
         let fitting = self.explain(variant, false, call, outputs);
-        if fitting.len() > MOST_WORLDS {
-            self.is_undecided = true;
-            return Judgement::TooManyExplanations;
-        }
-        if !fitting.is_empty() {
+        self.is_undecided = fitting.len() > MOST_WORLDS;
+        let is_explained = !fitting.is_empty() && !self.is_undecided;
+        if is_explained {
             self.worlds = fitting;
-            return Judgement::Conforms;
         }
-        Judgement::Found(self.find(variant, call, outputs))
+        is_explained
     }
 
     /// Every world in which the outputs are what the text asks for. With `first_alone`, only those in which the call is

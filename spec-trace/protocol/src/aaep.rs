@@ -1,5 +1,6 @@
 //! AAEP: a producer of confirmations, and what its host and the transport tell it.
 
+use arbitrary::{Arbitrary, Unstructured};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use schemars::{JsonSchema, Schema};
@@ -7,6 +8,7 @@ use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::any_json::{any_or_none, in_message, in_message_or_none, object_or_none};
 use crate::json::{object, objects, written_object};
 use crate::{Json, Kind, Protocol, Refused};
 
@@ -44,7 +46,7 @@ impl Protocol for Aaep {
 }
 
 /// What can be asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Op {
     /// Begin a session.
@@ -221,7 +223,7 @@ const SUBSCRIPTION: &str = "^sub_[0-9A-Za-z]{1,64}$";
 const TOKEN: &str = "^rpl_[0-9A-Za-z]{1,64}$";
 
 /// What is asked about: one call of a tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
     /// The host's name for it. In one session the same name is the same action. Not blank.
@@ -243,7 +245,7 @@ pub struct Action {
 }
 
 /// What a tool does that needs no question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(deny_unknown_fields)]
 pub struct ToolAction {
     /// The host's name for it. In one session the same name is the same action. Not blank. Refused where a confirmation of it was
@@ -266,7 +268,7 @@ pub struct ToolAction {
 }
 
 /// Whom a session is handed off to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
     /// A person.
@@ -278,14 +280,24 @@ pub enum TargetKind {
 }
 
 /// A message that arrives: in a request `message`, or `message_base64` where its bytes are no UTF-8; both are an error.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(try_from = "WrittenDelivery", into = "WrittenDelivery")]
 #[schemars(with = "WrittenDelivery")]
 pub struct Deliver {
     /// What the transport knows of the sender.
     pub sender: Sender,
     /// The bytes exactly as received.
+    #[arbitrary(with = received)]
     pub message: Vec<u8>,
+}
+
+/// A text as often as bytes.
+fn received(u: &mut Unstructured<'_>) -> arbitrary::Result<Vec<u8>> {
+    if u.arbitrary()? {
+        u.arbitrary()
+    } else {
+        u.arbitrary().map(String::into_bytes)
+    }
 }
 
 /// A [`Deliver`] as it is written.
@@ -371,7 +383,7 @@ impl From<Deliver> for WrittenDelivery {
 }
 
 /// What the transport knows of whoever sent a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(deny_unknown_fields)]
 pub struct Sender {
     /// The subscription that the connection belongs to, if any.
@@ -383,7 +395,7 @@ pub struct Sender {
 }
 
 /// What a subscriber says it can do. It may say more than this protocol asks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 pub struct Capabilities {
     /// Whether it can answer confirmations.
     #[serde(default)]
@@ -391,7 +403,7 @@ pub struct Capabilities {
 }
 
 /// What is done about an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// It runs.
@@ -401,7 +413,7 @@ pub enum Decision {
 }
 
 /// How much harm an action can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum RiskLevel {
     /// Little.
@@ -413,7 +425,7 @@ pub enum RiskLevel {
 }
 
 /// A kind of answer to a clarification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseKind {
     /// Words.
@@ -427,7 +439,7 @@ pub enum ResponseKind {
 }
 
 /// One of the answers to choose from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     /// What is answered. Not blank, at most 16 KiB of UTF-8, like the next.
@@ -439,7 +451,7 @@ pub struct Choice {
 }
 
 /// How a call of a tool came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
     /// It did what it should.
@@ -451,7 +463,7 @@ pub enum ToolStatus {
 }
 
 /// How a session ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionOutcome {
     /// Its work is done.
@@ -464,7 +476,17 @@ pub enum SessionOutcome {
 
 /// What a producer may have or leave out.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Arbitrary,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
@@ -489,11 +511,11 @@ pub enum Capability {
 }
 
 /// What can come out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
     /// The event to send.
-    Emit(Json),
+    Emit(#[arbitrary(with = in_message)] Json),
     /// Something that one subscription is told.
     Notify(Notice),
     /// Run the action now.
@@ -503,7 +525,7 @@ pub enum Output {
     /// What a clarification has come to. One that is taken back has none.
     Answer(Answered),
     /// What only the operator sees; its form is the implementation's own affair.
-    Audit(Json),
+    Audit(#[arbitrary(with = in_message)] Json),
     /// After a restart: this was released and is not recorded as done.
     InDoubt(ToolCall),
     /// What was asked is not allowed.
@@ -512,7 +534,7 @@ pub enum Output {
 
 /// What a clarification has come to. The text leaves open what becomes of one that was lost in a crash: in the reference it comes
 /// again as it was.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 pub struct Answered {
     /// Its session.
     pub session_id: String,
@@ -520,13 +542,14 @@ pub struct Answered {
     pub reply_token: String,
     /// A string, a boolean or a number. Absent where nobody answered and there is no default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[arbitrary(with = any_or_none)]
     pub response: Option<Json>,
     /// Who gave it.
     pub by: AnsweredBy,
 }
 
 /// Who answered a clarification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum AnsweredBy {
     /// A subscriber, with a reply.
@@ -540,7 +563,7 @@ pub enum AnsweredBy {
 /// A courtesy to one subscription: to the sender of a reply that came too late to count. The text leaves open whether the first
 /// reply after a default is told of: in the reference it is, if it comes from an open subscription that it names. Lost in a crash it
 /// does not come again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 pub struct Notice {
     /// Which.
     pub subscription_id: String,
@@ -550,7 +573,7 @@ pub struct Notice {
 }
 
 /// One call of a tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 pub struct ToolCall {
     /// The host's name for the action.
     pub action: String,
@@ -571,15 +594,17 @@ pub struct ToolCall {
         deserialize_with = "written_object"
     )]
     #[schemars(with = "Option<Map<String, Value>>")]
+    #[arbitrary(with = object_or_none)]
     pub modified_action: Option<Json>,
 }
 
 /// What the sender of a message gets to see.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 pub struct Sent {
     /// The HTTP status.
     pub status: u16,
     /// The body; null where there is none.
     #[serde(default)]
+    #[arbitrary(with = in_message_or_none)]
     pub body: Option<Json>,
 }

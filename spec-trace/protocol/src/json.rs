@@ -19,10 +19,18 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_path_to_error::{Path, Segment};
 
-/// The members of a message that hold any JSON, whatever it says twice: what a client sends, or somebody has put out.
-const VERBATIM: &[&str] = &["params", "arguments", "result", "snapshot"];
-/// The members of an output that hold what a user has said, half a surrogate pair included.
-const SAID: &[&str] = &["response", "modified_action"];
+/// The members of a message that hold any JSON: a key twice, half a surrogate pair, a number that no double carries. A
+/// client has sent it, or somebody has put it out.
+pub(crate) const VERBATIM: &[&str] = &["params", "arguments", "result", "snapshot"];
+/// The members of an output that hold any JSON: those, and what a user has said.
+const VERBATIM_OUT: &[&str] = &[
+    "params",
+    "arguments",
+    "result",
+    "snapshot",
+    "response",
+    "modified_action",
+];
 
 /// How many characters of either end of a long message are kept: its end says what was expected.
 const KEPT_OF_MESSAGE: usize = 512;
@@ -46,7 +54,7 @@ enum Step {
 }
 
 /// A JSON value as it is written, byte for byte, whatever its numbers and keys.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Json(Box<RawValue>);
 
@@ -157,6 +165,19 @@ impl Json {
     pub fn text(&self) -> Cow<'_, str> {
         let written = self.as_str();
         serde_json::from_str(written).map_or(Cow::Borrowed(written), Cow::Owned)
+    }
+}
+
+/// A message is one line: a line break between two tokens becomes a blank.
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Box::<RawValue>::deserialize(deserializer)?;
+        if !written.get().contains(['\n', '\r']) {
+            return Ok(Self(written));
+        }
+        let line = written.get().replace(['\n', '\r'], " ");
+        let line = RawValue::from_string(line).map_err(D::Error::custom)?;
+        Ok(Self(line))
     }
 }
 
@@ -476,7 +497,11 @@ impl<'de> Visitor<'de> for &Within<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
-        look_at_members(members, self.nulls, SAID)
+        let verbatim = match self.nulls {
+            Nulls::Allowed => VERBATIM_OUT,
+            Nulls::Refused => &[],
+        };
+        look_at_members(members, self.nulls, verbatim)
     }
 }
 

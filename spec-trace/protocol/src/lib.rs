@@ -10,6 +10,7 @@
 //! are kept by whoever carries the request out.
 
 pub mod aaep;
+mod any_json;
 mod json;
 pub mod mcp_aql;
 pub mod pending_action;
@@ -19,6 +20,7 @@ mod schema;
 
 use std::fmt;
 
+use arbitrary::Arbitrary;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -50,13 +52,29 @@ pub trait Protocol: fmt::Debug + Clone + PartialEq {
     fn kind(output: &Self::Output) -> Kind;
 }
 
-/// What can be written, read and described by a schema.
+/// What can be written, read, described by a schema and made up.
 pub trait Named:
-    fmt::Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema + Send + Sync
+    fmt::Debug
+    + Clone
+    + PartialEq
+    + Serialize
+    + DeserializeOwned
+    + JsonSchema
+    + for<'a> Arbitrary<'a>
+    + Send
+    + Sync
 {
 }
 
 impl<T> Named for T where
-    T: fmt::Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema + Send + Sync
+    T: fmt::Debug
+        + Clone
+        + PartialEq
+        + Serialize
+        + DeserializeOwned
+        + JsonSchema
+        + for<'a> Arbitrary<'a>
+        + Send
+        + Sync
 {
 }

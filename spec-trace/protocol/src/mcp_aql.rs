@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use arbitrary::Arbitrary;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::any_json::in_message;
 use crate::{Json, Kind, Protocol, Refused};
 
 /// The protocol, as a parameter of types.
@@ -32,7 +34,7 @@ impl Protocol for McpAql {
 }
 
 /// What can be asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Op {
     /// An adapter works differently from now on. What is absent stays as it is. What has no field here (limits of requests and
@@ -89,7 +91,7 @@ pub enum Op {
 }
 
 /// A call of an operation: what the client sent, and what the host knows of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
     /// The adapter called. `default`, where absent.
@@ -140,7 +142,7 @@ pub struct Call {
 }
 
 /// How much harm an operation can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 #[schemars(transform = or_a_number)]
 pub enum DangerLevel {
@@ -218,7 +220,7 @@ impl Visitor<'_> for Level {
 }
 
 /// How much a failed check tells the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum Oracle {
     /// A code for each.
@@ -228,7 +230,7 @@ pub enum Oracle {
 }
 
 /// Why a call has to be confirmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// For its danger.
@@ -238,7 +240,7 @@ pub enum Purpose {
 }
 
 /// What a client wants about a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum Query {
     /// To make it worthless.
@@ -248,7 +250,7 @@ pub enum Query {
 }
 
 /// What ends the life of tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     /// A user has logged out.
@@ -261,7 +263,17 @@ pub enum EventKind {
 
 /// What a gatekeeper may have or leave out.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Arbitrary,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
@@ -278,21 +290,21 @@ pub enum Capability {
 }
 
 /// What can come out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
     /// Run the operation now.
     Perform(Operation),
     /// What the client gets to see.
-    Respond(Json),
+    Respond(#[arbitrary(with = in_message)] Json),
     /// An entry of the operator's log.
-    Audit(Json),
+    Audit(#[arbitrary(with = in_message)] Json),
     /// What was asked is not allowed.
     Refused(Refused),
 }
 
 /// An operation to run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 pub struct Operation {
     /// Which.
     pub operation: String,

@@ -4,9 +4,11 @@ mod shapes;
 
 pub use shapes::{Append, Audit, CancelReason, Event, Happened, Message};
 
+use arbitrary::Arbitrary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::any_json::in_message;
 use crate::{Json, Kind, Protocol, Refused};
 
 /// The protocol, as a parameter of types.
@@ -42,7 +44,7 @@ impl Protocol for PendingAction {
 }
 
 /// What can be asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Op {
     /// A call wants to be confirmed.
@@ -123,7 +125,7 @@ fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::
 ///
 /// A text is blank that holds nothing but white space, control characters and characters without width: U+00AD, U+200B to
 /// U+200F, U+202A to U+202E, U+2060 to U+206F, U+FEFF. Names are compared byte for byte.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(deny_unknown_fields)]
 pub struct Propose {
     /// Who proposes. Not blank.
@@ -165,7 +167,7 @@ pub struct Propose {
 }
 
 /// What somebody decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// The call may run.
@@ -175,7 +177,7 @@ pub enum Decision {
 }
 
 /// What a call does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Looks.
@@ -189,7 +191,7 @@ pub enum Effect {
 }
 
 /// How a call came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
     /// The tool did what it should.
@@ -202,7 +204,17 @@ pub enum ToolStatus {
 
 /// What a ledger may have or leave out.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Arbitrary,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
@@ -219,22 +231,22 @@ pub enum Capability {
 }
 
 /// What can come out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
     /// A message for the transcript.
     #[schemars(with = "Append")]
-    Append(Json),
+    Append(#[arbitrary(with = in_message)] Json),
     /// Something has happened to an action.
     #[schemars(with = "Event")]
-    Event(Json),
+    Event(#[arbitrary(with = in_message)] Json),
     /// Run the tool now.
     Perform(ToolCall),
     /// After a restart: this was released and is not recorded as finished.
     InDoubt(Named),
     /// What only the operator sees.
     #[schemars(with = "Audit")]
-    Audit(Json),
+    Audit(#[arbitrary(with = in_message)] Json),
     /// The state as it is now, to hand back.
     Snapshot(Json),
     /// What was asked is not allowed.
@@ -242,7 +254,7 @@ pub enum Output {
 }
 
 /// One call of a tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 pub struct ToolCall {
     /// The action that it is run for.
     pub action_id: String,
@@ -253,7 +265,7 @@ pub struct ToolCall {
 }
 
 /// The action that is meant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 pub struct Named {
     /// Its id.
     pub action_id: String,

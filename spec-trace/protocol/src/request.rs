@@ -3,6 +3,7 @@
 //! The one thing to know: `id`, `op` and `now` are in every request, and the fields of the op stand beside them. An op is
 //! the variant of an enum; the members of the line besides those three are its fields, and its alone.
 
+use arbitrary::{Arbitrary, Unstructured};
 use schemars::JsonSchema;
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,7 +24,8 @@ pub struct Request<P: Protocol> {
 }
 
 /// What is asked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Arbitrary)]
+#[arbitrary(bound = "P: Protocol")]
 pub enum Op<P: Protocol> {
     /// Something that every protocol has.
     Common(Common),
@@ -32,7 +34,7 @@ pub enum Op<P: Protocol> {
 }
 
 /// The ops that every protocol has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Common {
     /// Who are you? The first request.
@@ -169,6 +171,21 @@ impl<P: Protocol> Serialize for Request<P> {
             map.serialize_entry(name, value)?;
         }
         map.end()
+    }
+}
+
+/// Only `hello` does without `now`.
+impl<'a, P: Protocol> Arbitrary<'a> for Request<P> {
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let op = Op::arbitrary(u)?;
+        let may_lack_now = matches!(op, Op::Common(Common::Hello { .. }));
+        let now = if may_lack_now && u.arbitrary()? {
+            None
+        } else {
+            Some(u.arbitrary()?)
+        };
+        let id = u.arbitrary()?;
+        Ok(Self { id, now, op })
     }
 }
 

@@ -5,16 +5,19 @@
 
 use std::collections::BTreeSet;
 
+use arbitrary::Arbitrary;
 use schemars::JsonSchema;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::{Members, Nulls};
 use crate::{Problem, Protocol};
 
 /// One response.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Arbitrary)]
 #[serde(bound = "")]
+#[arbitrary(bound = "P: Protocol")]
 pub struct Response<P: Protocol> {
     /// That of the request. Null where the request was such that it could not be read.
     pub id: Option<u64>,
@@ -24,8 +27,9 @@ pub struct Response<P: Protocol> {
 }
 
 /// What is answered.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Arbitrary)]
 #[serde(untagged, bound = "")]
+#[arbitrary(bound = "P: Protocol")]
 pub enum Answer<P: Protocol> {
     /// To `hello`.
     Greeting(Greeting<P>),
@@ -40,16 +44,22 @@ pub enum Answer<P: Protocol> {
         error: String,
     },
     /// The op or a capability that it needs was not declared in `hello`. Nothing happened.
-    Unsupported {
-        /// True.
-        unsupported: bool,
-    },
+    #[serde(serialize_with = "unsupported")]
+    Unsupported,
+}
+
+/// That answer says nothing but its name.
+fn unsupported<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_map(Some(1))?;
+    members.serialize_entry("unsupported", &true)?;
+    members.end()
 }
 
 /// Who is here, and what is judged of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 #[serde(bound = "")]
 #[schemars(bound = "P: Protocol", inline)]
+#[arbitrary(bound = "P: Protocol")]
 pub struct Greeting<P: Protocol> {
     /// Name and version.
     pub name: String,
@@ -77,8 +87,9 @@ impl<P: Protocol> Greeting<P> {
 }
 
 /// One output.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Arbitrary)]
 #[serde(bound = "")]
+#[arbitrary(bound = "P: Protocol")]
 pub struct Output<P: Protocol> {
     /// What is put out.
     #[serde(flatten)]
@@ -90,7 +101,17 @@ pub struct Output<P: Protocol> {
 
 /// The kinds of output, of all protocols.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Arbitrary,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -119,7 +140,7 @@ pub enum Kind {
 }
 
 /// What was asked is not allowed with this value, or in this state. What was due has happened, and nothing else.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Arbitrary)]
 pub struct Refused {
     /// The clause that does not allow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +179,7 @@ impl<P: Protocol> Response<P> {
             "error" => Answer::Error {
                 error: members.require("error")?,
             },
-            _ if members.require("unsupported")? => Answer::Unsupported { unsupported: true },
+            _ if members.require("unsupported")? => Answer::Unsupported,
             _ => return Err(Problem::new("`unsupported` is false: expected true")),
         };
         Ok(Self { id, answer })
@@ -172,7 +193,7 @@ impl<P: Protocol> Output<P> {
     }
 
     fn of(mut members: Members) -> Result<Self, Problem> {
-        let to = members.take("to")?;
+        let to = members.take::<Option<_>>("to")?.flatten();
         let kind = members.only_one_of(&KINDS)?;
         let what = members.read_one(kind)?;
         Ok(Self { what, to })

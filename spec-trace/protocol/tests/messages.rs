@@ -1,5 +1,8 @@
 //! What is read, what is written, and what the schema says of it.
 
+use std::fs;
+use std::path::Path;
+
 use countersign_protocol::aaep::{self, Aaep, Deliver, Sender};
 use countersign_protocol::mcp_aql::McpAql;
 use countersign_protocol::pending_action::PendingAction;
@@ -438,6 +441,10 @@ fn a_response_may_say_more_than_anybody_asks_and_in_any_order() {
             r#"{"id":1,"outputs":[{"answer":{"by":"reply","response":67.0,"reply_token":"rpl_1","session_id":"sess_1"}}]}"#,
             r#"{"id":1,"outputs":[{"answer":{"session_id":"sess_1","reply_token":"rpl_1","response":67.0,"by":"reply"}}]}"#,
         ),
+        (
+            r#"{"id":1,"outputs":[{"emit":{},"to":null}]}"#,
+            r#"{"id":1,"outputs":[{"emit":{}}]}"#,
+        ),
         (r#"{"error":"x","id":null}"#, r#"{"id":null,"error":"x"}"#),
         (
             r#"{"id":1,"unsupported":true,"op":"clarify"}"#,
@@ -729,6 +736,30 @@ fn a_value_within_a_field_is_refused_only_if_all_else_is_understood() {
         );
         assert_eq!(bad.refused_at.is_some(), is_refused, "{shown}");
     }
+}
+
+/// What a rule means is for the texts to say: the crate names no clause of theirs.
+#[test]
+fn no_clause_stands_in_this_crate() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![folder];
+    let mut read = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let behind = ["PA-", "AQL-", "AAEP-"].map(|prefix| text.split(prefix).skip(1));
+            let is_id = |rest: &str| rest.starts_with(|it: char| it.is_ascii_alphanumeric());
+            let ids = behind.into_iter().flatten().filter(|rest| is_id(rest));
+            assert_eq!(ids.count(), 0, "{}", path.display());
+            read += 1;
+        }
+    }
+    assert!(read > 5);
 }
 
 /// The id that a line has is said with the complaint, whatever else is wrong with it.

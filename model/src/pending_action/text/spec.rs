@@ -44,7 +44,7 @@ pub struct PendingAction;
 /// What a ledger chooses of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holes {
-    /// Fields that may be absent, reasons, and the words of a question.
+    /// Fields that may be absent, and reasons.
     own_words: bool,
     /// The spelling of arguments and results.
     spelling: bool,
@@ -1006,15 +1006,8 @@ impl Holes {
         }
         self.fill_optional(&mut expected.session, output.session);
         match (&mut expected.body, &output.body) {
-            (
-                Body::ConfirmationRequest { text, .. },
-                Body::ConfirmationRequest { text: other, .. },
-            ) if self.own_words => *text = *other,
-            (Body::UserMessage { text, .. }, Body::UserMessage { text: other, .. })
-                if self.own_words =>
-            {
-                *text = *other;
-                // What is said is of no session that the ledger was told.
+            // What is said is of no session that the ledger was told.
+            (Body::UserMessage { .. }, Body::UserMessage { .. }) if self.own_words => {
                 expected.session = output.session;
             }
             (Body::CancelledResult { reason, .. }, Body::CancelledResult { reason: other, .. })
@@ -1056,7 +1049,6 @@ impl Holes {
                 }
                 self.fill_value(&mut record.arguments, other.arguments);
                 self.fill_optional(&mut record.nonce, other.nonce);
-                self.fill_optional(&mut record.deciders, other.deciders.clone());
             }
             (What::Decided { by, .. }, What::Decided { by: other, .. })
             | (What::Denied { by }, What::Denied { by: other }) => {

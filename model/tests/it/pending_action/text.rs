@@ -1045,7 +1045,6 @@ fn each_row_breaks_its_clause_and_no_other() {
 fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
     let quiet = |proposal: &Proposal| Record {
         nonce: None,
-        deciders: None,
         ..record(0, proposal)
     };
     let named = Proposal {
@@ -1101,7 +1100,7 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
     };
     vec![
         (
-            "no request, nonce or deciders",
+            "neither request nor nonce",
             vec![(
                 propose(named.clone()),
                 vec![event(0, What::Created(quiet(&named).into()))],
@@ -1115,12 +1114,12 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
             )],
         ),
         (
-            "another question",
+            "a question without its session",
             vec![(
                 propose(proposal()),
                 vec![
                     plain(Body::ConfirmationRequest {
-                        text: BOB,
+                        text: SUMMARY,
                         label: LABEL,
                     }),
                     created(0, &proposal()),
@@ -1368,7 +1367,10 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
             "a blank name speaks",
             vec![(
                 blank.clone(),
-                vec![append(Body::UserMessage { by: 20, text: 9 })],
+                vec![append(Body::UserMessage {
+                    by: 20,
+                    text: LABEL,
+                })],
             )],
         ),
         ("a blank name is refused", vec![refused(blank)]),

@@ -184,7 +184,7 @@ impl<S: Service> Conversation<S> {
     ) -> Result<Answer<S::Protocol>, String> {
         match done {
             Ok(outputs) => Ok(self.outputs(outputs)),
-            Err(Instead::Unsupported) => Ok(Answer::Unsupported { unsupported: true }),
+            Err(Instead::Unsupported) => Ok(Answer::Unsupported),
             Err(Instead::Failed(failure)) => Err(broken(&failure)),
             Err(Instead::Refused(refused)) => {
                 let due = self.service.handle(now, S::TICK);

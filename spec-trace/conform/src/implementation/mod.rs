@@ -187,7 +187,7 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
         let said = self.implementation.ask(request).and_then(|response| {
             in_answer(response, self.id).and_then(|answer| match answer {
                 Answer::Outputs { outputs } => Ok(Said::Outputs(outputs)),
-                Answer::Unsupported { .. } => Ok(Said::Unsupported),
+                Answer::Unsupported => Ok(Said::Unsupported),
                 Answer::Error { error } => Err(Fault::Errored(error).without_words()),
                 Answer::Greeting(_) => Err(Fault::Misplaced("that of `hello`").without_words()),
             })
@@ -211,7 +211,7 @@ fn greet<P: Protocol>(implementation: &mut impl Implementation<P>) -> Result<Gre
     match in_answer(response, 1)? {
         Answer::Greeting(greeting) => Ok(greeting),
         Answer::Error { error } => Err(Fault::Errored(error).without_words()),
-        Answer::Outputs { .. } | Answer::Unsupported { .. } => {
+        Answer::Outputs { .. } | Answer::Unsupported => {
             Err(Fault::Misplaced("not that of `hello`").without_words())
         }
     }
@@ -228,7 +228,7 @@ fn in_answer<P: Protocol>(response: Response<P>, id: u64) -> Result<Answer<P>, L
         Answer::Error { .. }
         | Answer::Greeting(_)
         | Answer::Outputs { .. }
-        | Answer::Unsupported { .. } => Fault::Misnumbered(given, id),
+        | Answer::Unsupported => Fault::Misnumbered(given, id),
     }
     .without_words())
 }

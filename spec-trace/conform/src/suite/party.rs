@@ -303,9 +303,7 @@ impl<D: Answering> Implementation<D::Protocol> for Party<D> {
             (op, Some(Ok(now))) => self.outputs(now.millis(), op),
             (_, Some(Err(_)) | None) => None,
         };
-        let answer = outputs.map_or(Answer::Unsupported { unsupported: true }, |outputs| {
-            Answer::Outputs { outputs }
-        });
+        let answer = outputs.map_or(Answer::Unsupported, |outputs| Answer::Outputs { outputs });
         Ok(Response {
             id: Some(request.id),
             answer,

@@ -2,6 +2,7 @@
 
 mod compared;
 mod corpora;
+mod limits;
 mod literal_edges;
 mod party;
 mod process;
