@@ -320,8 +320,12 @@ impl Names {
             let (kind, json) = match &output.what {
                 own::Output::Append(json) => (Kind::Append, json),
                 own::Output::Event(json) => (Kind::Event, json),
-                other => {
-                    read.push(self.other(other));
+                own::Output::Perform(_)
+                | own::Output::InDoubt(_)
+                | own::Output::Audit(_)
+                | own::Output::Snapshot(_)
+                | own::Output::Refused(_) => {
+                    read.push(self.other(&output.what));
                     continue;
                 }
             };

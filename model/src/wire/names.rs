@@ -9,7 +9,7 @@ pub const NOTHING: u16 = u16::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     numbers: BTreeMap<String, u16>,
-    texts: BTreeMap<u16, String>,
+    by_number: BTreeMap<u16, String>,
     next: u16,
 }
 
@@ -19,7 +19,7 @@ impl Texts {
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }
-        while self.next < NOTHING && self.texts.contains_key(&self.next) {
+        while self.next < NOTHING && self.by_number.contains_key(&self.next) {
             self.next += 1;
         }
         let number = self.next;
@@ -30,24 +30,24 @@ impl Texts {
     /// A text has that number from here on.
     pub fn adopt(&mut self, number: u16, text: String) {
         self.numbers.insert(text.clone(), number);
-        self.texts.entry(number).or_insert(text);
+        self.by_number.entry(number).or_insert(text);
     }
 
     /// The first text of that number.
     pub fn text(&self, number: u16) -> Option<&str> {
-        self.texts.get(&number).map(String::as_str)
+        self.by_number.get(&number).map(String::as_str)
     }
 
     /// The first text of each number.
     pub fn all(&self) -> impl Iterator<Item = (u16, &str)> {
-        self.texts
+        self.by_number
             .iter()
             .map(|(number, text)| (*number, text.as_str()))
     }
 
     /// Whether there are more texts than numbers.
     pub fn is_full(&self) -> bool {
-        self.texts.contains_key(&NOTHING)
+        self.by_number.contains_key(&NOTHING)
     }
 }
 

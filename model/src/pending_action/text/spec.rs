@@ -43,6 +43,7 @@ pub struct PendingAction;
 
 /// What a ledger chooses of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Holes {
     /// Fields that may be absent, and reasons.
     own_words: bool,

@@ -282,7 +282,7 @@ fn message(it: &Message, each: &mut dyn FnMut(&'static str, Message)) {
     );
     each("session", Message { session, ..*it });
     body(&it.body, &mut |field, body| {
-        each(field, Message { body, ..*it })
+        each(field, Message { body, ..*it });
     });
 }
 
@@ -378,7 +378,7 @@ fn event(it: &Event, each: &mut dyn FnMut(&'static str, Event)) {
         each("at", Event { at, ..it.clone() });
     }
     what(&it.what, &mut |field, what| {
-        each(field, Event { what, ..it.clone() })
+        each(field, Event { what, ..it.clone() });
     });
 }
 
@@ -386,7 +386,7 @@ fn what(it: &What, each: &mut dyn FnMut(&'static str, What)) {
     match it {
         What::Created(it) => {
             record(it, &mut |field, it| {
-                each(field, What::Created(Arc::new(it)))
+                each(field, What::Created(Arc::new(it)));
             });
         }
         What::Decided { decision, by } => {
@@ -431,7 +431,7 @@ fn record(it: &Record, each: &mut dyn FnMut(&'static str, Record)) {
     };
     change("no nonce", &|it| it.nonce = None);
     change("nonce", &|it| {
-        it.nonce = Some(it.nonce.map_or(0, |it| it + 1))
+        it.nonce = Some(it.nonce.map_or(0, |it| it + 1));
     });
     change("agent", &|it| it.agent = other(it.agent));
     change("session", &|it| it.session = other(it.session));
@@ -455,12 +455,12 @@ fn record(it: &Record, each: &mut dyn FnMut(&'static str, Record)) {
     change("no expiry", &|it| it.expires_at = None);
     for by in [-1, 1] {
         change("expiry", &|it| {
-            it.expires_at = Some(it.expires_at.unwrap_or(2) + by)
+            it.expires_at = Some(it.expires_at.unwrap_or(2) + by);
         });
     }
     change("no deciders", &|it| it.deciders = None);
     change("deciders", &|it| {
-        it.deciders = Some([2, 1024].into_iter().collect())
+        it.deciders = Some([2, 1024].into_iter().collect());
     });
     change("idempotent", &|it| it.idempotent = !it.idempotent);
 }

@@ -371,7 +371,7 @@ impl<D: Driven> Prober<D> {
         let (_, response) = self.exchange(&hello(VERSION, D::Protocol::NAME));
         match response?.answer {
             Said::Greeting(greeting) => Ok(greeting),
-            answer @ (Said::Outputs { .. } | Said::Error { .. } | Said::Unsupported { .. }) => {
+            answer @ (Said::Outputs { .. } | Said::Error { .. } | Said::Unsupported) => {
                 Err(format!("the response is {}", answered::<D>(&answer)))
             }
         }
@@ -566,7 +566,7 @@ fn wrong<D: Driven>(
     match (&response.answer, expected) {
         (Said::Outputs { .. }, Expected::Outputs)
         | (Said::Error { .. }, Expected::Error)
-        | (Said::Unsupported { .. }, Expected::Unsupported) => None,
+        | (Said::Unsupported, Expected::Unsupported) => None,
         (Said::Error { error }, Expected::Outputs) => {
             let text = format!("the response is an `error`: {error}");
             Some((Side::Implementation, text))
@@ -588,7 +588,7 @@ const fn answered<D: Driven>(answer: &Said<D::Protocol>) -> &'static str {
         Said::Greeting(_) => "that of `hello`",
         Said::Outputs { .. } => "`outputs`",
         Said::Error { .. } => "an `error`",
-        Said::Unsupported { .. } => "`unsupported`",
+        Said::Unsupported => "`unsupported`",
     }
 }
 

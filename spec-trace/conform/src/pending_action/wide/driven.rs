@@ -123,7 +123,12 @@ impl Driven for Driver {
                 Op::Common(Common::Restart { lost })
             }
             Asks::Tick => Op::Common(Common::Tick {}),
-            asked => {
+            asked @ (Asks::Propose(_)
+            | Asks::Decide(_)
+            | Asks::Say { .. }
+            | Asks::Finish { .. }
+            | Asks::Cancel { .. }
+            | Asks::EndSession { .. }) => {
                 let mut op = self.world.op(&self.names, asked)?;
                 if let Own::Propose(it) = &mut op
                     && !self.greeting.supports.contains(&Capability::Idempotent)

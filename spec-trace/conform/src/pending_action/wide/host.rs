@@ -81,7 +81,7 @@ impl Host {
     fn answer(&mut self, now: i64, op: Op<PendingAction>) -> Vec<Put<PendingAction>> {
         let (outcome, beside) = match op {
             Op::Common(Common::Restart { lost }) => self.restart(now, lost.unwrap_or(0)),
-            other => {
+            other @ (Op::Common(_) | Op::Own(_)) => {
                 self.all_was_carried_out();
                 match other {
                     Op::Own(Own::Snapshot {}) => {
