@@ -183,7 +183,15 @@ fn on_the_clock(call: Call, start: i64, last: &[Output]) -> Call {
             let lost = last.iter().skip(first).cloned();
             Op::Restart(Lost::Outputs(lost.collect()))
         }
-        other => other,
+        other @ (Op::Decide(_)
+        | Op::Say { .. }
+        | Op::FinishTool { .. }
+        | Op::Cancel(_)
+        | Op::EndSession(_)
+        | Op::Snapshot
+        | Op::Rollback(_)
+        | Op::Tick
+        | Op::Restart(_)) => other,
     };
     let now = time(call.now);
     Call { now, op }

@@ -1,0 +1,4 @@
+//! The integration tests of this crate, one module a subject.
+
+mod messages;
+mod survival;
