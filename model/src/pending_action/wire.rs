@@ -63,6 +63,24 @@ pub const FORM: [FormRule; 4] = [
     (PA_9, hides_action),
 ];
 
+/// The kinds of output that are not shown, as [`crate::engine::protocol::Variant::hidden`] has them.
+pub fn hidden(is_shown: impl Fn(Kind) -> bool) -> u32 {
+    const KINDS: [Kind; 7] = [
+        Kind::Append,
+        Kind::Event,
+        Kind::Perform,
+        Kind::InDoubt,
+        Kind::Audit,
+        Kind::Snapshot,
+        Kind::Refused,
+    ];
+    let hidden = KINDS
+        .iter()
+        .enumerate()
+        .filter(|(_, kind)| !is_shown(**kind));
+    hidden.fold(0, |hidden, (place, _)| hidden | 1 << place)
+}
+
 /// An event or a message, member by member.
 #[derive(Debug)]
 pub struct Written {
@@ -114,6 +132,39 @@ impl Names {
     /// Each action, by its number.
     pub fn actions(&self) -> &[String] {
         self.actions.all()
+    }
+
+    /// Each nonce, by its number.
+    pub fn nonces(&self) -> &[String] {
+        self.nonces.all()
+    }
+
+    /// The things of a run, as the words of a finding call them, each with its text.
+    pub fn in_run(&self) -> BTreeMap<String, String> {
+        let actions = (0..).zip(self.actions.all());
+        let actions =
+            actions.map(|(number, id): (u16, _)| (format!("action {number}"), id.clone()));
+        let nonces = (0..).zip(self.nonces.all());
+        let nonces = nonces.map(|(number, it): (u16, _)| (format!("nonce {number}"), it.clone()));
+        let texts = self
+            .texts
+            .all()
+            .map(|(number, it)| (format!("text {number}"), format!("{it:?}")));
+        let values = self
+            .bytes
+            .all()
+            .map(|(number, it)| (format!("value {number}"), it.to_owned()));
+        actions.chain(nonces).chain(texts).chain(values).collect()
+    }
+
+    /// The text of that number.
+    pub fn text_numbered(&self, name: Name) -> Option<&str> {
+        self.texts.text(name)
+    }
+
+    /// Arguments or a result, as they are written.
+    pub fn written_as(&self, value: Value) -> Option<&str> {
+        self.bytes.text(value.bytes)
     }
 
     fn lost(&self, lost: Option<u64>) -> Lost {

@@ -38,6 +38,13 @@ impl Texts {
         self.texts.get(&number).map(String::as_str)
     }
 
+    /// The first text of each number.
+    pub fn all(&self) -> impl Iterator<Item = (u16, &str)> {
+        self.texts
+            .iter()
+            .map(|(number, text)| (*number, text.as_str()))
+    }
+
     /// Whether there are more texts than numbers.
     pub fn is_full(&self) -> bool {
         self.texts.contains_key(&NOTHING)

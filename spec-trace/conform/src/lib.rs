@@ -6,6 +6,7 @@
 
 pub mod aaep;
 pub mod bridge;
+pub mod checked;
 mod comparison;
 mod concretion;
 pub mod driven;

@@ -1,11 +1,13 @@
-//! Wide runs of the executor of pending actions under the judge: hundreds of steps, any number of everything.
+//! Wide runs of the executor of pending actions under the checker: hundreds of steps, any number of everything.
 
 use crate::wide;
 
 use std::collections::BTreeSet;
 
 use countersign_conform::pending_action::wide::{Host, WideRun};
-use countersign_model::pending_action::judge::words::{Call, Event, Message, Output};
+use countersign_model::pending_action::text::alphabet::{
+    Body, Call, Event, Message, Op, Output, What,
+};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -20,7 +22,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// PA-1 to PA-11, PA-13: whatever is proposed, decided, finished, cancelled or lost, and whenever, the judge finds nothing.
+    /// PA-1 to PA-11, PA-13: whatever is proposed, decided, finished, cancelled or lost, and whenever, the checker finds nothing.
     #[test]
     fn the_ledger_conforms_in_wide_runs(seed: u64, steps in 1..500_usize) {
         wide::play(&WideRun::seeded(seed, steps));
@@ -42,7 +44,7 @@ fn wide_runs_of_fixed_seeds_reach_everything_that_is_judged() {
         for shown in WideRun::seeded(seed, 300).calls() {
             let call = call_word(&shown.call);
             reached.insert(call.to_owned());
-            let outputs = shown.outputs.iter().map(output_word);
+            let outputs = shown.outputs.iter().map(|it| output_word(&it.output));
             reached.extend(outputs.map(|output| format!("{call}: {output}")));
         }
     }
@@ -77,43 +79,46 @@ fn wide_runs_of_fixed_seeds_reach_everything_that_is_judged() {
 }
 
 const fn call_word(call: &Call) -> &'static str {
-    match call {
-        Call::Propose(_) => "propose",
-        Call::Decide(_) => "decide",
-        Call::Say { .. } => "say",
-        Call::FinishTool { .. } => "finish",
-        Call::Cancel { .. } => "cancel",
-        Call::EndSession { .. } => "end session",
-        Call::Snapshot => "snapshot",
-        Call::Rollback { .. } => "rollback",
-        Call::Restart { .. } => "restart",
-        Call::Tick => "tick",
+    match call.op {
+        Op::Propose(_) => "propose",
+        Op::Decide(_) => "decide",
+        Op::Say { .. } => "say",
+        Op::FinishTool { .. } => "finish",
+        Op::Cancel(_) => "cancel",
+        Op::EndSession(_) => "end session",
+        Op::Snapshot => "snapshot",
+        Op::Rollback(_) => "rollback",
+        Op::Restart(_) => "restart",
+        Op::Tick => "tick",
     }
 }
 
 const fn output_word(output: &Output) -> &'static str {
     match output {
-        Output::Event { event, .. } => match event {
-            Event::Created { .. } => "created",
-            Event::Decided { .. } => "decided",
-            Event::Called { .. } => "called",
-            Event::Executed { .. } => "executed",
-            Event::NotRun { .. } => "not run",
-            Event::Denied { .. } => "denied",
-            Event::Cancelled { .. } => "cancelled",
-            Event::Expired { .. } => "expired",
+        Output::Event(Event { what, .. }) => match what {
+            What::Created(_) => "created",
+            What::Decided { .. } => "decided",
+            What::Executed { .. } => "executed",
+            What::NotRun => "not run",
+            What::Denied { .. } => "denied",
+            What::Cancelled { .. } => "cancelled",
+            What::Expired => "expired",
         },
-        Output::Append { message, .. } => match message {
-            Message::Prompt { .. } => "prompt",
-            Message::ToolCall { .. } => "call",
-            Message::ToolResult { .. } => "result",
-            Message::Said { .. } => "said",
+        Output::Append(Message { body, .. }) => match body {
+            Body::ConfirmationRequest { .. } => "prompt",
+            Body::ToolCall { .. } => "call",
+            Body::ToolResult { .. }
+            | Body::DeniedResult { .. }
+            | Body::ExpiredResult { .. }
+            | Body::CancelledResult { .. } => "result",
+            Body::UserMessage { .. } => "said",
         },
         Output::Perform { .. } => "perform",
-        Output::InDoubt { .. } => "in doubt",
+        Output::InDoubt(_) => "in doubt",
         Output::Audit => "audit",
-        Output::Snapshot { .. } => "snapshot",
+        Output::Snapshot(_) => "snapshot",
         Output::Refused => "refused",
+        Output::Other(_) => "other",
     }
 }
 

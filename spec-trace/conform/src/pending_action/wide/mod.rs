@@ -1,21 +1,20 @@
-//! Wide runs: the executor under the judge, with any number of sessions, actions and people, and at any time.
+//! Random runs of a ledger under the checker, with any number of sessions, actions and people, and at any time.
 //!
-//! The one thing to know: nothing here knows what is right. A run is steps drawn from bytes (`step`), which become calls with
-//! real bytes (`world`), put to the executor (`host`) or to any implementation (`driven`); what comes out is put into the judge's words (`names`), and the judge says what it breaks.
-//!
-//! What a run leaves out, since the executor does otherwise than the judge knows to be right, stands where it is left out:
-//! a crash that loses what was said (`host`).
+//! A run is steps drawn from bytes (`step`), which become requests (`world`) to the reference (`host`) or to any
+//! implementation (`driven`). The checker names in `words` what does not conform.
 
 mod driven;
 mod host;
-mod names;
 mod party;
 mod step;
 mod suite;
+mod words;
 mod world;
 
-use countersign_model::pending_action::judge::PendingActionJudge;
-use countersign_model::pending_action::readings::{self, Reading};
+use countersign_model::engine::protocol::Variant;
+use countersign_model::pending_action::text::PendingAction as Spec;
+use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::text::readings::{self, Reading};
 use countersign_reference::pending_action::{
     DecidersAbsent, Delivery, ExpiryAbsent, ExpiryBoundary, ReadEffect, Settings,
 };
@@ -24,6 +23,7 @@ pub use driven::Driver;
 pub use host::Host;
 pub use step::{Approved, Asked, Decided, Decider, Proposed, Quoted, Session, Step, Which};
 
+use crate::checked::Checked;
 use crate::wide::{Run, Shown, Wide};
 
 /// A run of the ledger.
@@ -34,7 +34,7 @@ impl Wide for Host {
     const BYTES: usize = step::BYTES;
     type Settings = Settings;
     type Step = Step;
-    type Judge = PendingActionJudge;
+    type Judge = Checked<Spec>;
 
     fn settings(byte: u8) -> Settings {
         settings_of(byte)
@@ -44,15 +44,19 @@ impl Wide for Host {
         Step::of(bytes)
     }
 
-    fn judge(settings: Settings) -> PendingActionJudge {
-        PendingActionJudge::new(reading_of(settings))
+    fn judge(settings: Settings) -> Checked<Spec> {
+        let variant = Variant {
+            reading: reading_of(settings),
+            ..Variant::default()
+        };
+        Checked::new(variant, Account::default())
     }
 
     fn begin(settings: Settings) -> Self {
         Self::new(settings)
     }
 
-    fn take(&mut self, step: Step) -> Option<Shown<PendingActionJudge>> {
+    fn take(&mut self, step: Step) -> Option<Shown<Checked<Spec>>> {
         self.take_step(step)
     }
 }
@@ -76,7 +80,7 @@ fn reading_of(settings: Settings) -> Reading {
             DecidersAbsent::Anyone => readings::DecidersAbsent::Anyone,
             DecidersAbsent::Nobody => readings::DecidersAbsent::Nobody,
         },
-        in_doubt: readings::InDoubt::AsDeclared,
+        ..Reading::default()
     }
 }
 

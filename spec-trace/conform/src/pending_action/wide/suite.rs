@@ -4,12 +4,13 @@
 
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::action::Action;
-use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::message::{Approved as Says, Message};
 use countersign_model::pending_action::outbox::Item;
-use countersign_model::pending_action::readings::{PLACES, Reading};
+use countersign_model::pending_action::readings::{self, Reading};
 use countersign_model::pending_action::state::State;
+use countersign_model::pending_action::text::PendingAction as Spec;
+use countersign_model::pending_action::text::readings as spec;
 use countersign_model::pending_action::told::Asked as Call;
 use countersign_model::pending_action::words::{
     Decider as By, Decision, Effect, Flaw, Nonce, Proposal, SessionName, Slot, ToolStatus,
@@ -20,6 +21,7 @@ use countersign_protocol::pending_action::PendingAction;
 
 use super::Driver;
 use super::step::{Approved, Asked, Decided, Decider, Proposed, Quoted, Session, Step, Which};
+use crate::checked::Checked;
 use crate::driven::{self, Settled};
 use crate::suite::{Suited, Taken};
 use crate::wide::Clock;
@@ -66,11 +68,11 @@ impl Suited for Driver {
     }
 
     fn readings_where(
-        _: &Greeting<PendingAction>,
+        greeting: &Greeting<PendingAction>,
         settled: &Settled<'_, Reading>,
-    ) -> Vec<driven::Taken<PendingActionJudge>> {
-        let default = (settled.take)(Reading::SPECIFICATION);
-        driven::readings(settled.open(&PLACES), default, PendingActionJudge::new)
+    ) -> Vec<driven::Taken<Checked<Spec>>> {
+        let default = reading_of((settled.take)(Reading::SPECIFICATION));
+        super::driven::readings(greeting, default, settled.places)
     }
 
     fn ends() -> Vec<Step> {
@@ -79,6 +81,34 @@ impl Suited for Driver {
             step(Clock::Ahead(3_600_000), Asked::Tick),
             step(Clock::Stays, Asked::Restart { lost: 0 }),
         ]
+    }
+}
+
+/// The same, of the spec.
+fn reading_of(reading: Reading) -> spec::Reading {
+    spec::Reading {
+        read_effect: match reading.read_effect {
+            readings::ReadEffect::Pends => spec::ReadEffect::Pends,
+            readings::ReadEffect::Runs => spec::ReadEffect::Runs,
+        },
+        expiry_boundary: match reading.expiry_boundary {
+            readings::ExpiryBoundary::At => spec::ExpiryBoundary::At,
+            readings::ExpiryBoundary::After => spec::ExpiryBoundary::After,
+        },
+        expiry_absent: match reading.expiry_absent {
+            readings::ExpiryAbsent::Never => spec::ExpiryAbsent::Never,
+            readings::ExpiryAbsent::After => spec::ExpiryAbsent::After,
+            readings::ExpiryAbsent::Refused => spec::ExpiryAbsent::Refused,
+        },
+        deciders_absent: match reading.deciders_absent {
+            readings::DecidersAbsent::Anyone => spec::DecidersAbsent::Anyone,
+            readings::DecidersAbsent::Nobody => spec::DecidersAbsent::Nobody,
+        },
+        in_doubt: match reading.in_doubt {
+            readings::InDoubt::AsDeclared => spec::InDoubt::AsDeclared,
+            readings::InDoubt::RunsAgain => spec::InDoubt::RunsAgain,
+        },
+        ..spec::Reading::default()
     }
 }
 
