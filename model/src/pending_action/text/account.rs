@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 
 use crate::engine::fact::Fact;
 use crate::pending_action::text::alphabet::{
-    ActionId, Body, Decision, Event, Message, Name, Nonce, Output, Record, SnapshotId, Time, Value,
-    What,
+    ActionId, Body, Decision, Effect, Event, Message, Name, Nonce, Output, Record, SnapshotId,
+    Time, Value, What,
 };
 
 /// Everything that is known.
@@ -38,6 +38,7 @@ pub struct Action {
     pub expires_at: Option<Time>,
     pub deciders: Option<SmallVec<[Name; 2]>>,
     pub idempotent: bool,
+    pub only_reads: bool,
     /// Whether its call is in the transcript.
     pub is_appended: bool,
     /// What the world has seen last.
@@ -135,6 +136,7 @@ impl Action {
             expires_at: record.expires_at,
             deciders: record.deciders.clone(),
             idempotent: record.idempotent,
+            only_reads: record.effect == Effect::Read,
             is_appended: false,
             seen: Phase::Absent,
             held: Phases::default(),

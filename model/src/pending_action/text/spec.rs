@@ -147,13 +147,16 @@ impl Protocol for PendingAction {
     fn unowed(step: &mut Step<'_, Self>, output: &Output) -> Result<(), Clauses> {
         let is_run =
             |it: &Output| matches!(it, Output::Perform { .. }) && it.action() == output.action();
-        let seen = output
-            .action()
-            .and_then(|id| step.account.action(id))
-            .map_or(Phase::Absent, |it| it.seen);
+        let action = output.action().and_then(|id| step.account.action(id));
+        let seen = action.map_or(Phase::Absent, |it| it.seen);
         let clause = match output {
             Output::Perform { .. } if step.open.iter().any(|it| is_run(&it.output)) => PA_3,
             Output::Perform { .. } => match seen {
+                // By another reading it need not be asked about.
+                Phase::Pending if action.is_some_and(|it| it.only_reads) => {
+                    step.account.believe(output);
+                    return Err(&[PA_1, PA_13]);
+                }
                 Phase::Absent | Phase::Pending => PA_1,
                 Phase::Denied => PA_5,
                 Phase::Expired => PA_7,
