@@ -416,7 +416,7 @@ impl Turn<'_, '_> {
 
     /// "… the id, the nonce, the decider, whether the action is pending, the arguments."
     fn counts(&mut self, decide: &Decide, is_allowed: bool) -> Result<(), Clauses> {
-        let (action, phase) = self.recall(decide.action)?;
+        let (action, phase) = self.recall(decide.action, Phase::Pending)?;
         match (decide.nonce, action.nonce) {
             (None, _) => {}
             (Some(shown), Some(nonce)) => self.check(PA_1, shown == nonce)?,
@@ -578,7 +578,7 @@ impl Turn<'_, '_> {
     ) -> Result<(), Clauses> {
         self.offer(PA_4)?;
         self.check(PA_10, !matches!(status, Status::Other(_)))?;
-        let (action, phase) = self.recall(id)?;
+        let (action, phase) = self.recall(id, Phase::Released)?;
         self.check(PA_8, phase != Phase::Finished)?;
         self.check(PA_10, phase.has_run())?;
         self.step.account.becomes(id, Phase::Finished);
@@ -605,7 +605,7 @@ impl Turn<'_, '_> {
 
     fn cancel(&mut self, id: ActionId) -> Result<(), Clauses> {
         self.offer(PA_5)?;
-        let (_, phase) = self.recall(id)?;
+        let (_, phase) = self.recall(id, Phase::Pending)?;
         self.check(PA_8, phase == Phase::Pending)?;
         self.settle(id, Phase::Denied, PA_5, Some(Reason::Requested));
         self.run_against(PA_5, id);
@@ -804,22 +804,30 @@ impl Turn<'_, '_> {
         self.check(PA_5, !has_ended)
     }
 
-    /// An action by its id, in the phase that was seen last, or in one that a rollback has brought back.
-    fn recall(&mut self, id: ActionId) -> Result<(Action, Phase), Clauses> {
+    /// An action by its id, in the phase in which the request counts, or in another. A rollback may have brought both back:
+    /// either way is gone. What a request that does not count leaves open stays open.
+    fn recall(&mut self, id: ActionId, counts: Phase) -> Result<(Action, Phase), Clauses> {
         let action = self.action(id).ok_or(PA_1.alone())?;
-        let mut phases: SmallVec<[Phase; 2]> = action.held.iter().collect();
-        phases.sort_by_key(|it| *it != action.seen);
-        let which = if phases.len() > 1 {
-            self.step.choose(count(phases.len()))
+        let mut others = action.held;
+        others.remove(counts);
+        let mut ways: SmallVec<[Phases; 2]> = [counts.into(), others]
+            .into_iter()
+            .filter(|it| it.iter().any(|phase| action.held.contains(phase)))
+            .collect();
+        ways.sort_by_key(|it| !it.contains(action.seen));
+        let which = if ways.len() > 1 {
+            self.step.choose(2)
         } else {
             0
         };
-        let phase = phases
-            .get(usize::from(which))
-            .copied()
-            .unwrap_or(Phase::Absent);
+        let held = ways.get(usize::from(which)).copied().unwrap_or_default();
+        let phase = if held.contains(action.seen) {
+            action.seen
+        } else {
+            held.iter().next().unwrap_or(Phase::Absent)
+        };
         if let Some(action) = self.step.account.action_mut(id) {
-            action.held = phase.into();
+            action.held = held;
         }
         if phase == Phase::Absent {
             Err(&[PA_1])

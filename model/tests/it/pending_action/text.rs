@@ -1639,6 +1639,22 @@ fn each_reading_judges_a_run_in_its_own_way() {
     );
 }
 
+/// A decision that does not count tells nothing of what a ledger has forgotten: there is one explanation, not one for each
+/// action and each phase.
+#[test]
+fn what_does_not_count_leaves_open_what_a_rollback_left_open() {
+    let mut run = vec![snapshot(0)];
+    run.extend((0..7).flat_map(|id| [asked(id), was_denied(id)]));
+    run.push(rolled_back(0));
+    run.extend((0..7).chain(0..7).map(|id| nothing(allow(id))));
+    let mut checker = Checker::<PendingAction>::new(Account::default());
+    for (call, outputs) in &run {
+        let judgement = checker.observe(&Variant::default(), call, outputs);
+        assert_eq!(judgement, Judgement::Conforms, "{call:?}");
+    }
+    assert_eq!(checker.worlds().len(), 1);
+}
+
 // ── Every conforming ledger conforms ──
 
 /// Numbers that look random, and are the same in every run.
