@@ -363,9 +363,10 @@ impl Names {
 
     /// An event or a message. What cannot be said in the words of the spec is a text of its own.
     fn told(&mut self, it: &Written) -> Output {
-        let told = match it.kind {
-            Kind::Event => self.event(it).map(Output::Event),
-            _ => self.message(it).map(Output::Append),
+        let told = if it.is_event() {
+            self.event(it).map(Output::Event)
+        } else {
+            self.message(it).map(Output::Append)
         };
         told.unwrap_or_else(|| Output::Other(self.texts.number(&it.text)))
     }
@@ -563,18 +564,16 @@ impl Written {
         self.given(member).and_then(read)
     }
 
+    fn is_event(&self) -> bool {
+        self.kind == Kind::Event
+    }
+
     fn what(&self) -> &'static str {
-        match self.kind {
-            Kind::Event => "event",
-            _ => "message",
-        }
+        if self.is_event() { "event" } else { "message" }
     }
 
     fn id(&self) -> Option<String> {
-        self.string(match self.kind {
-            Kind::Event => "event_id",
-            _ => "message_id",
-        })
+        self.string(&format!("{}_id", self.what()))
     }
 
     fn is_prompt(&self) -> bool {
@@ -590,25 +589,28 @@ fn read<T: DeserializeOwned>(json: &Json) -> Option<T> {
 
 /// PA-10: it is a JSON object of a type that tells something.
 fn has_type(_: &Names, _: &Call, it: &Written) -> Result<(), String> {
-    let known: &[&str] = match it.kind {
-        Kind::Event => &[
-            "created",
-            "decided",
-            "denied",
-            "executed",
-            "not_run",
-            "expired",
-            "cancelled",
-        ],
-        _ => &[
-            "confirmation_request",
-            "tool_call",
-            "tool_result",
-            "denied_result",
-            "expired_result",
-            "cancelled_result",
-            "user_message",
-        ],
+    const OF_EVENTS: &[&str] = &[
+        "created",
+        "decided",
+        "denied",
+        "executed",
+        "not_run",
+        "expired",
+        "cancelled",
+    ];
+    const OF_MESSAGES: &[&str] = &[
+        "confirmation_request",
+        "tool_call",
+        "tool_result",
+        "denied_result",
+        "expired_result",
+        "cancelled_result",
+        "user_message",
+    ];
+    let known = if it.is_event() {
+        OF_EVENTS
+    } else {
+        OF_MESSAGES
     };
     match it.string("type") {
         Some(given) if known.contains(&&*given) => Ok(()),
@@ -620,10 +622,12 @@ fn has_type(_: &Names, _: &Call, it: &Written) -> Result<(), String> {
 /// PA-10: it says which action it is about, where it is about one.
 fn names_action(_: &Names, _: &Call, it: &Written) -> Result<(), String> {
     let is_about_none = it.is_prompt() || it.string("type").as_deref() == Some("user_message");
-    let member = match it.kind {
-        Kind::Event => "action_id",
-        _ if is_about_none => return Ok(()),
-        _ => "tool_call_id",
+    let member = if it.is_event() {
+        "action_id"
+    } else if is_about_none {
+        return Ok(());
+    } else {
+        "tool_call_id"
     };
     let names = it.string(member).map(|_| ());
     names.ok_or_else(|| format!("the {} has no `{member}`", it.what()))
@@ -641,7 +645,7 @@ fn hides_action(names: &Names, call: &Call, it: &Written) -> Result<(), String> 
     let Op::Propose(proposal) = &call.op else {
         return Ok(());
     };
-    if it.kind == Kind::Event || !it.is_prompt() {
+    if it.is_event() || !it.is_prompt() {
         return Ok(());
     }
     let own = [proposal.summary.name, proposal.label.name].map(|it| names.texts.text(it));

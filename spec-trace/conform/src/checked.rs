@@ -121,14 +121,16 @@ fn in_words<P: Worded>(found: &Found<P::Output>) -> String {
         .iter()
         .find(|it| is_missing(it) != is_missing(&found.mismatch) && P::head(it.output()) == head);
     let Some(other) = other else {
-        return match is_missing(&found.mismatch) {
-            true => head,
-            false => format!("no {}", head.strip_prefix("the ").unwrap_or(&head)),
+        return if is_missing(&found.mismatch) {
+            head
+        } else {
+            format!("no {}", head.strip_prefix("the ").unwrap_or(&head))
         };
     };
-    let (expected, came) = match is_missing(other) {
-        true => (other.output(), output),
-        false => (output, other.output()),
+    let (expected, came) = if is_missing(other) {
+        (other.output(), output)
+    } else {
+        (output, other.output())
     };
     let (expected, came) = (P::fields(expected), P::fields(came));
     let value = |name, fields: &[(&str, String)]| {

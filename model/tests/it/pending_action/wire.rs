@@ -1,5 +1,4 @@
 //! The driver protocol in the words of the spec: what is read, what is not of its form, and that what is written is read.
-#![expect(clippy::type_complexity, reason = "tables")]
 
 use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::clause::Clause;
@@ -24,10 +23,11 @@ fn asked(line: &str) -> countersign_protocol::Op<Driver> {
 
 fn put(outputs: &str) -> Vec<Put<Driver>> {
     let line = format!(r#"{{"id":1,"outputs":[{outputs}]}}"#);
-    match Response::read(line.as_bytes()).unwrap().answer {
-        Answer::Outputs { outputs } => outputs,
-        other => panic!("{other:?}"),
-    }
+    let response = Response::read(line.as_bytes()).unwrap();
+    let Answer::Outputs { outputs } = response.answer else {
+        panic!("no outputs: {line}");
+    };
+    outputs
 }
 
 const PROPOSE: &str = r#""op":"propose","agent_id":"agent","session_id":"s","run_id":"r","tool":"t",
