@@ -345,8 +345,10 @@ impl Turn<'_, '_> {
             PA_1,
             proposal.expires_at.is_some() || self.reading().expiry_absent != ExpiryAbsent::Refused,
         )?;
-        // "otherwise the proposal is refused, or recorded and told as expired with the next request"
-        if proposal.expires_at.is_some_and(|time| self.is_over(time)) && self.step.choose(2) == 0 {
+        // "`expires_at` is later than the greatest `now`: otherwise the proposal is refused, or recorded and told as expired
+        // with the next request", "whether or not a decision at that very time would count"
+        let clock = self.step.account.clock;
+        if proposal.expires_at.is_some_and(|time| time <= clock) && self.step.choose(2) == 0 {
             self.check(PA_7, false)?;
         }
         let is_open_end = proposal.expires_at.is_none();

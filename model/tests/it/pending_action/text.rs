@@ -1639,6 +1639,23 @@ fn each_reading_judges_a_run_in_its_own_way() {
     );
 }
 
+/// "Later than now, whether or not a decision at that very time would count."
+#[test]
+fn a_question_that_closes_now_is_refused_or_recorded_by_either_reading() {
+    for boundary in [ExpiryBoundary::At, ExpiryBoundary::After] {
+        let mut variant = Variant::<PendingAction>::default();
+        variant.reading.expiry_boundary = boundary;
+        let closing = Proposal {
+            expires_at: Some(0),
+            ..proposal()
+        };
+        for run in [refused(propose(closing.clone())), asked_for(0, closing)] {
+            let judgement = judge(&variant, std::slice::from_ref(&run), &run.1);
+            assert_eq!(judgement, Judgement::Conforms, "{boundary:?} {run:?}");
+        }
+    }
+}
+
 /// A decision that does not count tells nothing of what a ledger has forgotten: there is one explanation, not one for each
 /// action and each phase.
 #[test]
