@@ -45,13 +45,6 @@ impl Texts {
             .map(|(number, text)| (*number, text.as_str()))
     }
 
-    /// The first text of each number.
-    pub fn all(&self) -> impl Iterator<Item = (u16, &str)> {
-        self.texts
-            .iter()
-            .map(|(number, text)| (*number, text.as_str()))
-    }
-
     /// Whether there are more texts than numbers.
     pub fn is_full(&self) -> bool {
         self.by_number.contains_key(&NOTHING)
