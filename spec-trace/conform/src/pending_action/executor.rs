@@ -297,7 +297,14 @@ impl Executor<PendingAction> for Reference {
                 self.handle(latest, Input::Restart, &mut outputs);
                 outputs.drain(..self.carried.min(outputs.len()));
             }
-            op => {
+            op @ (Op::Propose(_)
+            | Op::Decide(_)
+            | Op::Say { .. }
+            | Op::FinishTool { .. }
+            | Op::Cancel(_)
+            | Op::EndSession(_)
+            | Op::Tick
+            | Op::Restart(Lost::TooMany)) => {
                 let input = self.input(op);
                 let is_said = input.is_some();
                 self.handle(now, input.unwrap_or(Input::Tick), &mut outputs);
