@@ -304,7 +304,7 @@ impl Executor<PendingAction> for Reference {
             | Op::Cancel(_)
             | Op::EndSession(_)
             | Op::Tick
-            | Op::Restart(_)) => {
+            | Op::Restart(Lost::TooMany)) => {
                 let input = self.input(op);
                 let is_said = input.is_some();
                 self.handle(now, input.unwrap_or(Input::Tick), &mut outputs);
