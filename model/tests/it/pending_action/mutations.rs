@@ -169,9 +169,9 @@ fn about(action: ActionId, it: &Action, (at, nonce): (Time, Nonce), each: &mut d
             reason,
         },
     ];
-    bodies
-        .into_iter()
-        .for_each(|body| each(append(session, body)));
+    for body in bodies {
+        each(append(session, body));
+    }
     let decided = |decision| What::Decided {
         decision,
         by: Some(2),
@@ -447,9 +447,9 @@ fn record(it: &Record, each: &mut dyn FnMut(&'static str, Record)) {
         Effect::External,
         Effect::Other(0),
     ];
-    effects
-        .into_iter()
-        .for_each(|effect| change("effect", &|it| it.effect = effect));
+    for effect in effects {
+        change("effect", &|it| it.effect = effect);
+    }
     change("summary", &|it| it.summary = other(it.summary));
     change("label", &|it| it.label = other(it.label));
     change("no expiry", &|it| it.expires_at = None);
