@@ -316,7 +316,14 @@ fn a_divergence_is_kept_as_a_stream_and_can_be_played_again() {
     };
     let outcome = driven(
         &producer.url,
-        &["--script", "reject", "--prompt", "transfer", "--max-wait", "2"],
+        &[
+            "--script",
+            "reject",
+            "--prompt",
+            "transfer",
+            "--max-wait",
+            "2",
+        ],
     );
     let found = &outcome.report["divergences"][0];
     let file = found["file"].as_str().expect("a file");
