@@ -220,8 +220,9 @@ where
                     {
                         Judgement::Conforms
                     }
-                    it @ (Judgement::Conforms | Judgement::Found(_)) => it,
-                    Judgement::TooManyExplanations => Judgement::TooManyExplanations,
+                    it @ (Judgement::Conforms
+                    | Judgement::Found(_)
+                    | Judgement::TooManyExplanations) => it,
                 };
                 each(
                     Self {

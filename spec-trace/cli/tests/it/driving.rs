@@ -726,10 +726,12 @@ fn an_adapter_that_does_not_answer_hello_gets_one_hint() {
         (&["aaep", "--unknown"], "unexpected argument '--unknown'"),
     ] {
         let waits = arguments.contains(&"--timeout");
-        for command in ["diff", "smoke"]
-            .into_iter()
-            .take(if waits { 1 } else { 2 })
-        {
+        let commands = if waits {
+            &["diff"][..]
+        } else {
+            &["diff", "smoke"]
+        };
+        for command in commands {
             let mut countersign = Command::new(binary());
             let countersign = countersign.arg(command).args(arguments);
             let output = countersign
