@@ -13,13 +13,12 @@ use countersign_conform::implementation::{Greeted, Implementation, Lost};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::committed;
-use countersign_conform::suite::party::{Answering, Party, ablated};
+use countersign_conform::suite::party::{Answering, ablated, all, without};
 use countersign_lint::envelope::{How, Opened};
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::LintReport;
 use countersign_lint::selection::Selection;
 use countersign_lint::transcript::judge_transcript;
-use countersign_model::rules::Rules;
 use countersign_protocol::{Protocol, Request, Response};
 
 /// So many runs, each of so many steps.
@@ -111,8 +110,8 @@ fn assert_reference_not_accused<D: Referred + Answering>(least: u64) {
     for short in committed::<D>().runs {
         let what = format!("{:?}", short.shows);
         records += assert_not_accused::<D>(&what, D::reference(1), &short.steps);
-        // The model itself goes as far as it goes.
-        let party = Party::<D>::new(Rules::all(), None);
+        // The text itself goes as far as it goes.
+        let party = all::<D>().swap_remove(0);
         records += assert_not_accused::<D>(&what, party, &short.steps);
     }
     assert!(records > least, "{records}");
@@ -125,19 +124,19 @@ fn found<D: Answering>() -> (
 ) {
     let (mut seen, mut unseen) = (BTreeMap::new(), Vec::new());
     let suite = committed::<D>();
-    for row in ablated::<D>() {
-        let shows = format!("without {}: ", row.name);
+    for rule in ablated::<D>() {
+        let shows = format!("without {}: ", rule.name);
         let runs = suite.runs.iter();
         let runs = runs.filter(|run| run.shows.iter().any(|it| it.starts_with(&shows)));
         let mut clauses = BTreeSet::new();
         for run in runs {
-            let (_, report) = judged::<D>(Party::<D>::without(row), &run.steps);
+            let (_, report) = judged::<D>(without::<D>(rule), &run.steps);
             clauses.extend(accused(&report).iter().map(|it| it.0));
         }
         if clauses.is_empty() {
-            unseen.push(row.name);
+            unseen.push(rule.name);
         } else {
-            seen.insert(row.name, clauses);
+            seen.insert(rule.name, clauses);
         }
     }
     (seen, unseen)

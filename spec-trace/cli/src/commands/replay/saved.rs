@@ -13,7 +13,7 @@ use countersign_conform::driven::{Driven as _, Others, play};
 use countersign_conform::implementation::{Greeted, Implementation, Said};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::{Suited, translated};
+use countersign_conform::suite::{OfModel, Suited, translated};
 use countersign_model::checker::StepText;
 use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::clause::Clause;
@@ -70,27 +70,50 @@ pub trait Replay: Suited {
         model: &dyn Model,
         steps: &[StepText],
         partner: &mut Greeted<Self::Protocol, I>,
+    ) -> Option<Asked>;
+}
+
+impl Replay for AaepDriver {
+    fn asked<I: Implementation<Self::Protocol>>(
+        model: &dyn Model,
+        steps: &[StepText],
+        partner: &mut Greeted<Self::Protocol, I>,
     ) -> Option<Asked> {
-        let model = facade::specification_of::<Self::Model>(model);
-        let actions = actions_of(&model, steps)?;
-        let mut steps = translated::<Self>(&model, &actions);
-        // What has happened is then seen.
-        steps.extend(Self::ends());
-        let judge = Self::judge(partner.greeting());
-        let played = play::<Self, I>(partner, &steps, &judge, None::<&mut Others<Self>>);
-        let wrong = played.wrong.into_iter();
-        Some(Asked {
-            calls: played.told.len(),
-            wrong: wrong
-                .map(|it| (it.finding.clause, it.finding.text))
-                .collect(),
-            unsupported: played.unsupported,
-        })
+        asked_of_model::<Self, I>(model, steps, partner)
     }
 }
 
-impl Replay for AaepDriver {}
-impl Replay for McpAqlDriver {}
+impl Replay for McpAqlDriver {
+    fn asked<I: Implementation<Self::Protocol>>(
+        model: &dyn Model,
+        steps: &[StepText],
+        partner: &mut Greeted<Self::Protocol, I>,
+    ) -> Option<Asked> {
+        asked_of_model::<Self, I>(model, steps, partner)
+    }
+}
+
+fn asked_of_model<D: OfModel, I: Implementation<D::Protocol>>(
+    model: &dyn Model,
+    steps: &[StepText],
+    partner: &mut Greeted<D::Protocol, I>,
+) -> Option<Asked> {
+    let model = facade::specification_of::<D::Model>(model);
+    let actions = actions_of(&model, steps)?;
+    let mut steps = translated::<D>(&model, &actions);
+    // What has happened is then seen.
+    steps.extend(D::ends());
+    let judge = D::judge(partner.greeting());
+    let played = play::<D, I>(partner, &steps, &judge, None::<&mut Others<D>>);
+    let wrong = played.wrong.into_iter();
+    Some(Asked {
+        calls: played.told.len(),
+        wrong: wrong
+            .map(|it| (it.finding.clause, it.finding.text))
+            .collect(),
+        unsupported: played.unsupported,
+    })
+}
 
 impl Replay for PendingActionDriver {
     fn asked<I: Implementation<Self::Protocol>>(
