@@ -252,6 +252,10 @@ impl Turn<'_, '_> {
         };
         // "No other comes again."
         for retold in lost.iter().filter_map(|it| it.with_id(Id::Again)) {
+            // Without the clause that says so, each may come twice.
+            if !self.step.enforces(PA_10) {
+                self.step.allow(&[], retold.clone());
+            }
             self.step.owe(&[PA_10], retold);
         }
     }
@@ -402,13 +406,20 @@ impl Turn<'_, '_> {
             Decision::Deny => false,
             Decision::Other(_) => return self.check(PA_2, false),
         };
-        // PA-2 left out: a structured decision need not resolve anything.
-        if !self.step.enforces(PA_2) && self.step.choose(2) == 1 {
+        // PA-2 left out: a structured decision need not resolve anything, and an allow may resolve as a deny.
+        let ways = if self.step.enforces(PA_2) {
+            1
+        } else {
+            2 + u8::from(is_allowed)
+        };
+        let way = self.step.choose(ways);
+        if way == 1 {
             return Ok(());
         }
+        let allows = is_allowed && way == 0;
         // A decision that does not count is audited at most: nothing else happens.
-        if self.counts(decide, is_allowed).is_ok() {
-            if is_allowed {
+        if self.counts(decide, allows).is_ok() {
+            if allows {
                 self.allow(decide);
             } else {
                 self.deny(decide);
@@ -437,10 +448,20 @@ impl Turn<'_, '_> {
                 DecidersAbsent::TheAgentToo => true,
             },
         };
-        self.check(PA_2, is_somebody && may_decide)?;
+        // PA-1: a call that runs on the allow of somebody else has not been paused for the decision.
+        if !is_allowed || self.step.enforces(PA_1) {
+            self.check(PA_2, is_somebody && may_decide)?;
+        }
+        // "Deny/cancel resolves the pending action without executing the tool."
         // "Expired or already-resolved pending actions cannot execute."
-        self.check(PA_7, phase != Phase::Expired)?;
-        self.check(PA_8, matches!(phase, Phase::Pending | Phase::Expired))?;
+        match phase {
+            Phase::Expired => self.check(PA_7, false)?,
+            Phase::Denied if is_allowed && !self.step.enforces(PA_5) => {}
+            Phase::Absent | Phase::Released | Phase::Finished | Phase::Denied => {
+                self.check(PA_8, false)?;
+            }
+            Phase::Pending => {}
+        }
         // "without asking the model to reconstruct arguments"
         let is_same = decide
             .arguments
@@ -555,8 +576,8 @@ impl Turn<'_, '_> {
             for id in pending {
                 self.settle(id, Phase::Denied, PA_11, None);
             }
-        } else if !self.step.enforces(PA_2) {
-            // A transcript text resolves an action.
+        } else if !self.step.enforces(PA_1) || !self.step.enforces(PA_2) {
+            // A transcript text resolves an action, and its call is not paused for a decision.
             let which = usize::from(self.step.choose(count(pending.len() + 1)));
             if let Some(id) = which.checked_sub(1).and_then(|it| pending.get(it)) {
                 self.allow(&Decide {
