@@ -66,6 +66,8 @@ pub enum Binding {
     Settled,
     /// The call is in doubt, or runs once more: one of both.
     Resumed(ActionId),
+    /// The request is refused, which that clause lets the host make.
+    Refused(Clause),
 }
 
 impl Protocol for PendingAction {
@@ -141,6 +143,7 @@ impl Protocol for PendingAction {
                 | Output::Refused
                 | Output::Other(_) => false,
             }),
+            Binding::Refused(clause) => return Err(clause.alone()),
         }
         Ok(())
     }
@@ -150,6 +153,8 @@ impl Protocol for PendingAction {
             |it: &Output| matches!(it, Output::Perform { .. }) && it.action() == output.action();
         let action = output.action().and_then(|id| step.account.action(id));
         let seen = action.map_or(Phase::Absent, |it| it.seen);
+        // It is open until it expires.
+        let is_early = |seen| seen == Phase::Pending && action.is_some_and(|it| !is_over(step, it));
         let clause = match output {
             Output::Perform { .. } if step.open.iter().any(|it| is_run(&it.output)) => PA_3,
             Output::Perform { .. } => match seen {
@@ -188,6 +193,7 @@ impl Protocol for PendingAction {
                     PA_1
                 }
                 What::Created(_) => PA_14,
+                What::Expired if is_early(seen) => PA_7,
                 What::Decided { .. }
                 | What::Denied { .. }
                 | What::Executed { .. }
@@ -199,6 +205,7 @@ impl Protocol for PendingAction {
                 Body::ConfirmationRequest { .. } => PA_9,
                 Body::ToolCall { .. } | Body::ToolResult { .. } => PA_4,
                 Body::DeniedResult { .. } => PA_6,
+                Body::ExpiredResult { .. } if is_early(seen) => PA_7,
                 Body::ExpiredResult { .. } | Body::CancelledResult { .. } => PA_10,
                 Body::UserMessage { .. } => PA_11,
             },
@@ -238,6 +245,15 @@ impl Protocol for PendingAction {
     }
 }
 
+/// Whether it is too late for an action.
+fn is_over(step: &Step<'_, PendingAction>, action: &Action) -> bool {
+    let clock = step.account.clock;
+    let is_over_at = step.variant.reading.expiry_boundary == ExpiryBoundary::At;
+    action
+        .expires_at
+        .is_some_and(|time| time < clock || time == clock && is_over_at)
+}
+
 /// One request under way.
 struct Turn<'t, 'v> {
     step: &'t mut Step<'v, PendingAction>,
@@ -263,11 +279,7 @@ impl Turn<'_, '_> {
     /// "Before an op, everything happens that has fallen due by `now`." PA-7: what has expired is no longer pending.
     fn expire(&mut self) {
         for id in self.step.account.holding(Phase::Pending) {
-            if self
-                .action(id)
-                .and_then(|it| it.expires_at)
-                .is_some_and(|time| self.is_over(time))
-            {
+            if self.action(id).is_some_and(|it| is_over(self.step, &it)) {
                 self.settle(id, Phase::Expired, PA_7, None);
             }
         }
@@ -797,11 +809,14 @@ impl Turn<'_, '_> {
 
     /// The host can ask for this, unless the clause that says so is left out.
     fn offer(&mut self, clause: Clause) -> Result<(), Clauses> {
-        if !self.step.enforces(clause) && self.step.choose(2) == 1 {
-            Err(&[])
-        } else {
-            Ok(())
+        if self.step.enforces(clause) {
+            self.step
+                .allow(&[], Output::Refused)
+                .bind(Binding::Refused(clause));
+        } else if self.step.choose(2) == 1 {
+            return Err(&[]);
         }
+        Ok(())
     }
 
     fn reading(&self) -> Reading {
@@ -810,12 +825,6 @@ impl Turn<'_, '_> {
 
     fn action(&self, id: ActionId) -> Option<Action> {
         self.step.account.action(id).cloned()
-    }
-
-    /// Whether it is too late at that time of expiry.
-    fn is_over(&self, time: Time) -> bool {
-        let clock = self.step.account.clock;
-        time < clock || time == clock && self.reading().expiry_boundary == ExpiryBoundary::At
     }
 
     /// "A session ends once", and is asked for no more. A rollback may have brought it back.

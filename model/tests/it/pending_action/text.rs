@@ -795,7 +795,7 @@ fn rows() -> Vec<Row> {
             vec![],
         ),
         row(
-            PA_10,
+            PA_7,
             "expired too early",
             vec![asked_for(0, expiring()), nothing(at(9, Op::Tick))],
             vec![event_at(9, 0, What::Expired)],
