@@ -267,7 +267,8 @@ impl<P: Protocol> Checker<P> {
         })
     }
 
-    /// Two faults: a clause without which something else is wrong, and the first without which nothing is then.
+    /// Two faults: a clause without which something else is wrong, and the first without which nothing is then. The one that
+    /// forbids the gravest of what does not fit names them.
     fn without_two(
         &self,
         variant: &Variant<P>,
@@ -279,15 +280,21 @@ impl<P: Protocol> Checker<P> {
         Self::candidates(stated).find_map(|left_out| {
             let beside = left_out.iter().find(|it| variant.enforces(*it))?;
             let less = variant.without(left_out);
-            let ((_, rest), stated) = self.closest(&less, call, outputs);
+            let ((_, rest), other) = self.closest(&less, call, outputs);
             if rest == mismatches {
                 return None;
             }
-            let it = self.without_one(&less, first_alone, &stated, call, outputs)?;
-            Some(Explanation {
+            let it = self.without_one(&less, first_alone, &other, call, outputs)?;
+            let with_beside = |it, beside| Explanation {
                 beside: Some(beside),
                 ..it
-            })
+            };
+            if mismatches.first().is_none_or(|it| rest.contains(it)) {
+                return Some(with_beside(it, beside));
+            }
+            let less = variant.without(it.clause.into());
+            let gravest = self.without_one(&less, first_alone, stated, call, outputs)?;
+            Some(with_beside(gravest, it.clause))
         })
     }
 

@@ -189,6 +189,17 @@ fn is_alike(one: &Output, other: &Output) -> bool {
         }
 }
 
+/// Whether it tells that the action has expired.
+fn tells_expiry(output: &Output, id: ActionId) -> bool {
+    match output {
+        Output::Append(Message { body, .. }) => {
+            matches!(*body, Body::ExpiredResult { action, .. } if action == id)
+        }
+        Output::Event(it) => it.action == id && it.what == What::Expired,
+        _ => false,
+    }
+}
+
 /// Whether that was lost and is told again.
 fn comes_again(lost: &Output, output: &Output) -> bool {
     match (lost, output) {
@@ -373,21 +384,39 @@ impl History {
         retold
     }
 
-    /// What truly happens to an action.
+    /// What truly happens to an action. A guarantee holds however the text is read: at the very instant of its expiry an
+    /// action has expired where that is told, and is open where it is not.
     fn turn(&self, id: ActionId, action: &Action, op: &Op, outputs: &[Output]) -> Turn {
+        let expiry = match &action.stage {
+            Stage::Open(it, _) => it.expires_at,
+            _ => None,
+        };
+        let is_instant = expiry.is_some() && expiry == self.latest;
+        let is_told = || outputs.iter().any(|it| tells_expiry(it, id));
+        if expiry.is_some() && (expiry < self.latest || is_instant && is_told()) {
+            return Turn::Expired;
+        }
+        match self.turn_in_time(id, action, op, outputs) {
+            Turn::Unheard if is_instant => Turn::Nothing,
+            turn => turn,
+        }
+    }
+
+    /// The same for an action that has not expired.
+    fn turn_in_time(&self, id: ActionId, action: &Action, op: &Op, outputs: &[Output]) -> Turn {
         let is_refused = outputs.contains(&Output::Refused);
         match (&action.stage, op) {
-            (Stage::Open(it, _), _) if it.expires_at.is_some() && it.expires_at <= self.latest => {
-                Turn::Expired
-            }
             (Stage::Open(open, nonce), Op::Decide(it))
                 if it.action == id && is_genuine(open, *nonce, it) =>
             {
                 let is_heard = outputs.iter().any(|it| it.action() == Some(id));
                 if is_heard {
                     Turn::Decided(it.decision, it.by.name)
-                } else {
+                } else if open.deciders.is_some() {
                     Turn::Unheard
+                } else {
+                    // Where nobody is named, there may be nobody who may decide.
+                    Turn::Nothing
                 }
             }
             (Stage::Open(..), Op::Cancel(it)) if *it == id => {
@@ -442,8 +471,12 @@ impl History {
             Some((*action, record))
         });
         let Some((id, record)) = created else {
-            let is_late = proposal.expires_at.is_some() && proposal.expires_at <= self.latest;
-            return self.check(Guarantee::NotAsked, !is_fit(proposal) || is_over || is_late);
+            // What never expires need not be asked, and what has expired is not.
+            let is_open = proposal.expires_at.is_some() && proposal.expires_at > self.latest;
+            return self.check(
+                Guarantee::NotAsked,
+                !is_fit(proposal) || is_over || !is_open,
+            );
         };
         // A state of before the end of its session need not know of it.
         let is_stale = self.has_rolled_back;

@@ -66,6 +66,8 @@ pub enum Binding {
     Settled,
     /// The call is in doubt, or runs once more: one of both.
     Resumed(ActionId),
+    /// The request is refused, which that clause lets the host make.
+    Refused(Clause),
 }
 
 impl Protocol for PendingAction {
@@ -141,6 +143,7 @@ impl Protocol for PendingAction {
                 | Output::Refused
                 | Output::Other(_) => false,
             }),
+            Binding::Refused(clause) => return Err(clause.alone()),
         }
         Ok(())
     }
@@ -150,6 +153,8 @@ impl Protocol for PendingAction {
             |it: &Output| matches!(it, Output::Perform { .. }) && it.action() == output.action();
         let action = output.action().and_then(|id| step.account.action(id));
         let seen = action.map_or(Phase::Absent, |it| it.seen);
+        // It is open until it expires.
+        let is_early = |seen| seen == Phase::Pending && action.is_some_and(|it| !is_over(step, it));
         let clause = match output {
             Output::Perform { .. } if step.open.iter().any(|it| is_run(&it.output)) => PA_3,
             Output::Perform { .. } => match seen {
@@ -188,6 +193,7 @@ impl Protocol for PendingAction {
                     PA_1
                 }
                 What::Created(_) => PA_14,
+                What::Expired if is_early(seen) => PA_7,
                 What::Decided { .. }
                 | What::Denied { .. }
                 | What::Executed { .. }
@@ -199,6 +205,7 @@ impl Protocol for PendingAction {
                 Body::ConfirmationRequest { .. } => PA_9,
                 Body::ToolCall { .. } | Body::ToolResult { .. } => PA_4,
                 Body::DeniedResult { .. } => PA_6,
+                Body::ExpiredResult { .. } if is_early(seen) => PA_7,
                 Body::ExpiredResult { .. } | Body::CancelledResult { .. } => PA_10,
                 Body::UserMessage { .. } => PA_11,
             },
@@ -238,6 +245,15 @@ impl Protocol for PendingAction {
     }
 }
 
+/// Whether it is too late for an action.
+fn is_over(step: &Step<'_, PendingAction>, action: &Action) -> bool {
+    let clock = step.account.clock;
+    let is_over_at = step.variant.reading.expiry_boundary == ExpiryBoundary::At;
+    action
+        .expires_at
+        .is_some_and(|time| time < clock || time == clock && is_over_at)
+}
+
 /// One request under way.
 struct Turn<'t, 'v> {
     step: &'t mut Step<'v, PendingAction>,
@@ -252,6 +268,10 @@ impl Turn<'_, '_> {
         };
         // "No other comes again."
         for retold in lost.iter().filter_map(|it| it.with_id(Id::Again)) {
+            // Without the clause that says so, each may come twice.
+            if !self.step.enforces(PA_10) {
+                self.step.allow(&[], retold.clone());
+            }
             self.step.owe(&[PA_10], retold);
         }
     }
@@ -259,11 +279,7 @@ impl Turn<'_, '_> {
     /// "Before an op, everything happens that has fallen due by `now`." PA-7: what has expired is no longer pending.
     fn expire(&mut self) {
         for id in self.step.account.holding(Phase::Pending) {
-            if self
-                .action(id)
-                .and_then(|it| it.expires_at)
-                .is_some_and(|time| self.is_over(time))
-            {
+            if self.action(id).is_some_and(|it| is_over(self.step, &it)) {
                 self.settle(id, Phase::Expired, PA_7, None);
             }
         }
@@ -402,13 +418,20 @@ impl Turn<'_, '_> {
             Decision::Deny => false,
             Decision::Other(_) => return self.check(PA_2, false),
         };
-        // PA-2 left out: a structured decision need not resolve anything.
-        if !self.step.enforces(PA_2) && self.step.choose(2) == 1 {
+        // PA-2 left out: a structured decision need not resolve anything, and an allow may resolve as a deny.
+        let ways = if self.step.enforces(PA_2) {
+            1
+        } else {
+            2 + u8::from(is_allowed)
+        };
+        let way = self.step.choose(ways);
+        if way == 1 {
             return Ok(());
         }
+        let allows = is_allowed && way == 0;
         // A decision that does not count is audited at most: nothing else happens.
-        if self.counts(decide, is_allowed).is_ok() {
-            if is_allowed {
+        if self.counts(decide, allows).is_ok() {
+            if allows {
                 self.allow(decide);
             } else {
                 self.deny(decide);
@@ -437,10 +460,20 @@ impl Turn<'_, '_> {
                 DecidersAbsent::TheAgentToo => true,
             },
         };
-        self.check(PA_2, is_somebody && may_decide)?;
+        // PA-1: a call that runs on the allow of somebody else has not been paused for the decision.
+        if !is_allowed || self.step.enforces(PA_1) {
+            self.check(PA_2, is_somebody && may_decide)?;
+        }
+        // "Deny/cancel resolves the pending action without executing the tool."
         // "Expired or already-resolved pending actions cannot execute."
-        self.check(PA_7, phase != Phase::Expired)?;
-        self.check(PA_8, matches!(phase, Phase::Pending | Phase::Expired))?;
+        match phase {
+            Phase::Expired => self.check(PA_7, false)?,
+            Phase::Denied if is_allowed && !self.step.enforces(PA_5) => {}
+            Phase::Absent | Phase::Released | Phase::Finished | Phase::Denied => {
+                self.check(PA_8, false)?;
+            }
+            Phase::Pending => {}
+        }
         // "without asking the model to reconstruct arguments"
         let is_same = decide
             .arguments
@@ -555,8 +588,8 @@ impl Turn<'_, '_> {
             for id in pending {
                 self.settle(id, Phase::Denied, PA_11, None);
             }
-        } else if !self.step.enforces(PA_2) {
-            // A transcript text resolves an action.
+        } else if !self.step.enforces(PA_1) || !self.step.enforces(PA_2) {
+            // A transcript text resolves an action, and its call is not paused for a decision.
             let which = usize::from(self.step.choose(count(pending.len() + 1)));
             if let Some(id) = which.checked_sub(1).and_then(|it| pending.get(it)) {
                 self.allow(&Decide {
@@ -776,11 +809,14 @@ impl Turn<'_, '_> {
 
     /// The host can ask for this, unless the clause that says so is left out.
     fn offer(&mut self, clause: Clause) -> Result<(), Clauses> {
-        if !self.step.enforces(clause) && self.step.choose(2) == 1 {
-            Err(&[])
-        } else {
-            Ok(())
+        if self.step.enforces(clause) {
+            self.step
+                .allow(&[], Output::Refused)
+                .bind(Binding::Refused(clause));
+        } else if self.step.choose(2) == 1 {
+            return Err(&[]);
         }
+        Ok(())
     }
 
     fn reading(&self) -> Reading {
@@ -789,12 +825,6 @@ impl Turn<'_, '_> {
 
     fn action(&self, id: ActionId) -> Option<Action> {
         self.step.account.action(id).cloned()
-    }
-
-    /// Whether it is too late at that time of expiry.
-    fn is_over(&self, time: Time) -> bool {
-        let clock = self.step.account.clock;
-        time < clock || time == clock && self.reading().expiry_boundary == ExpiryBoundary::At
     }
 
     /// "A session ends once", and is asked for no more. A rollback may have brought it back.

@@ -65,6 +65,23 @@ fn each_clause_that_is_left_out_shows_or_is_known_not_to() {
     assert_eq!(report, include_str!("without.txt"));
 }
 
+/// A guarantee holds however the text is read; what a reading gives up, the table has.
+#[test]
+fn each_other_reading_breaks_what_it_gives_up_and_nothing_else() {
+    let all = within("small");
+    let mut report = String::new();
+    for place in &pending_actions().places {
+        for way in place.choices.iter().skip(1) {
+            let reading = all.with(&[], &[(place.name, way.value)]);
+            report.extend([place.name, "=", way.value, "\n"]);
+            for it in said(&reading.broken_within(3).properties) {
+                report.extend(["  ", &it, "\n"]);
+            }
+        }
+    }
+    assert_eq!(report, include_str!("by_reading.txt"));
+}
+
 /// PA-7: the first run that breaks something ends the search of a changed text; the others are not said to hold.
 #[test]
 fn a_changed_text_is_searched_until_its_first_break() {

@@ -32,12 +32,17 @@ fn found<Q: Party<PendingAction>>(
         freedom,
         forgets: true,
     };
-    let mut search = model.checker();
-    if let Some(depth) = depth {
-        search = search.target_max_depth(depth);
-    }
-    let checker = search.spawn_dfs().join();
-    checker.discoveries().into_keys().collect()
+    let search = model.checker();
+    let found = match depth {
+        // Depth first, what is near may be reached by a long way alone, and count as far.
+        Some(depth) => search
+            .target_max_depth(depth)
+            .spawn_bfs()
+            .join()
+            .discoveries(),
+        None => search.spawn_dfs().join().discoveries(),
+    };
+    found.into_keys().collect()
 }
 
 #[test]

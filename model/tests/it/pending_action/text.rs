@@ -444,7 +444,7 @@ fn rows() -> Vec<Row> {
             vec![Output::Refused],
         ),
         row(
-            PA_2,
+            PA_1,
             "the agent decides",
             vec![asked(0), nothing(by(AGENT.into()))],
             {
@@ -463,7 +463,7 @@ fn rows() -> Vec<Row> {
             },
         ),
         row(
-            PA_2,
+            PA_1,
             "somebody decides who is not named",
             vec![
                 asked_for(
@@ -478,7 +478,7 @@ fn rows() -> Vec<Row> {
             out(allowed(0)),
         ),
         row(
-            PA_2,
+            PA_1,
             "nobody decides",
             vec![asked(0), nothing(by(Text { name: ANA, ..BLANK }))],
             out(allowed(0)),
@@ -496,7 +496,7 @@ fn rows() -> Vec<Row> {
             vec![Output::Refused],
         ),
         row(
-            PA_2,
+            PA_1,
             "free text decides",
             vec![asked(0), (say(), vec![user_message()])],
             with(&out(allowed(0)), user_message()),
@@ -674,7 +674,7 @@ fn rows() -> Vec<Row> {
             out(allowed(0)),
         ),
         row(
-            PA_8,
+            PA_5,
             "denied, then allowed",
             vec![asked(0), was_denied(0), nothing(allow(0))],
             out(allowed(0)),
@@ -726,7 +726,7 @@ fn rows() -> Vec<Row> {
             vec![perform(0)],
         ),
         row(
-            PA_8,
+            PA_5,
             "a denial is forgotten",
             vec![
                 asked(0),
@@ -795,7 +795,7 @@ fn rows() -> Vec<Row> {
             vec![],
         ),
         row(
-            PA_10,
+            PA_7,
             "expired too early",
             vec![asked_for(0, expiring()), nothing(at(9, Op::Tick))],
             vec![event_at(9, 0, What::Expired)],
@@ -1037,6 +1037,157 @@ fn each_row_breaks_its_clause_and_no_other() {
             entry.id
         );
     }
+}
+
+// ── One fault, one finding ──
+
+/// What names a run that goes wrong at its last call, what would as well, and what is another fault in the same call.
+type Named = (Clause, &'static [Clause], Option<Clause>);
+
+/// Faults as implementations have them: the run, what came of its last call, and its name.
+fn faults() -> Vec<(&'static str, Vec<Step>, Vec<Output>, Named)> {
+    let taken = |output: &Output| output.with_id(Id::Taken).expect("it has an id");
+    let by = |by: Name, decision| {
+        at(
+            0,
+            Op::Decide(Decide {
+                by: by.into(),
+                ..decide(0, decision)
+            }),
+        )
+    };
+    let approving = at(
+        0,
+        Op::Decide(Decide {
+            arguments: Some(EDITED),
+            ..decide(0, Decision::Allow)
+        }),
+    );
+    let named = Proposal {
+        deciders: Some([Text::from(BOB)].into_iter().collect()),
+        ..proposal()
+    };
+    let late = |step: Step| (Call { now: 10, ..step.0 }, expired().1);
+    let out = |step: Step| step.1;
+    let [decided, call, run] = [0, 1, 2].map(|place| out(allowed(0))[place].clone());
+    let allowed_again = vec![taken(&decided), call, run.clone()];
+    vec![
+        (
+            "denied, then allowed",
+            vec![asked(0), was_denied(0), nothing(allow(0))],
+            out(allowed(0)),
+            (PA_5, &[PA_8], None),
+        ),
+        (
+            "denied, then allowed, with the id of the denial",
+            vec![asked(0), was_denied(0), nothing(allow(0))],
+            allowed_again.clone(),
+            (PA_5, &[PA_8], Some(PA_10)),
+        ),
+        (
+            "cancelled, then allowed",
+            vec![asked(0), was_cancelled(0), nothing(allow(0))],
+            out(allowed(0)),
+            (PA_5, &[PA_8], None),
+        ),
+        (
+            "allowed twice",
+            vec![asked(0), allowed(0), nothing(allow(0))],
+            allowed_again,
+            (PA_8, &[], Some(PA_10)),
+        ),
+        (
+            "runs with a denial",
+            vec![asked(0), was_denied(0)],
+            with(&out(was_denied(0)), run.clone()),
+            (PA_5, &[], None),
+        ),
+        (
+            "a denial is taken for an allow",
+            vec![asked(0), was_denied(0)],
+            out(allowed(0)),
+            (PA_5, &[], None),
+        ),
+        (
+            "runs with its expiry",
+            vec![asked_for(0, expiring()), expired()],
+            with(&out(expired()), run.clone()),
+            (PA_7, &[], None),
+        ),
+        (
+            "allowed when it has expired",
+            vec![asked_for(0, expiring()), late(allowed(0))],
+            [expired().1, {
+                let at = |output: &Output| match output.clone() {
+                    Output::Event(event) => Output::Event(Event { at: 10, ..event }),
+                    other => other,
+                };
+                out(allowed(0)).iter().map(at).collect()
+            }]
+            .concat(),
+            (PA_7, &[], None),
+        ),
+        (
+            "a stranger allows",
+            vec![asked_for(0, named.clone()), nothing(allow(0))],
+            out(allowed(0)),
+            (PA_1, &[PA_2], None),
+        ),
+        (
+            "a stranger denies",
+            vec![asked_for(0, named.clone()), nothing(deny(0))],
+            out(was_denied(0)),
+            (PA_2, &[], None),
+        ),
+        (
+            "what a stranger allows is denied",
+            vec![asked_for(0, named.clone()), nothing(allow(0))],
+            out(was_denied(0)),
+            (PA_2, &[], None),
+        ),
+        (
+            "what is allowed in other terms is denied",
+            vec![asked(0), nothing(approving)],
+            out(was_denied(0)),
+            (PA_2, &[], None),
+        ),
+        (
+            "nobody may decide behind a stranger",
+            vec![
+                asked_for(0, named),
+                nothing(allow(0)),
+                (by(BOB, Decision::Allow), out(allowed(0))),
+            ],
+            vec![],
+            (PA_2, &[], None),
+        ),
+        (
+            "free text allows",
+            vec![asked(0), (say(), vec![user_message()])],
+            [vec![user_message()], out(allowed(0))].concat(),
+            (PA_1, &[PA_2], None),
+        ),
+        (
+            "runs, and nothing is told of it",
+            vec![asked(0), nothing(at(0, Op::Tick))],
+            vec![run],
+            (PA_1, &[], None),
+        ),
+    ]
+}
+
+#[test]
+fn each_fault_is_named_by_the_gravest_clause() {
+    let mut failures = Vec::new();
+    for (name, run, outputs, expected) in faults() {
+        match judge(&Variant::default(), &run, &outputs) {
+            Judgement::Found(it)
+                if (it.clause, &*it.also, it.beside)
+                    == (Some(expected.0), expected.1, expected.2) => {}
+            other => failures.push(format!("{name}: {other:?}")),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 // ── What the text leaves open ──

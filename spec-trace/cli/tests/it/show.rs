@@ -178,13 +178,7 @@ const DRAWINGS: [Drawing; 5] = [
 #[test]
 fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
     let mut drawn = 0;
-    for folder in [
-        "invalid",
-        "valid",
-        "runs/aaep",
-        "runs/mcp-aql",
-        "runs/pending-action",
-    ] {
+    for folder in ["invalid", "valid", "runs/aaep", "runs/mcp-aql"] {
         for entry in fs::read_dir(traces().join(folder)).expect("a folder") {
             let name = entry.expect("an entry").path().display().to_string();
             let bytes = fs::read(&name).expect("a file");

@@ -324,21 +324,6 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-#[test]
-fn kept_runs_of_pending_actions_are_drawn_as_far_as_they_go() {
-    let text = printed(&[
-        "show",
-        "runs/pending-action/runs-again-and-is-withdrawn.json",
-    ]);
-    for told in [
-        "pending-action, far bounds",
-        "an idempotent call that had run before a crash",
-        "session A",
-    ] {
-        assert!(text.contains(told), "{told}: {text}");
-    }
-}
-
 /// AAEP-A.8-5: in whatever envelope a stream comes, each message is a step, and the fault is drawn on the line where it stands.
 #[test]
 fn a_stream_in_an_envelope_is_drawn_where_its_messages_stand() {
