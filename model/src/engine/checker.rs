@@ -73,6 +73,11 @@ impl<P: Protocol> Checker<P> {
         &self.worlds
     }
 
+    /// Whether there were too many explanations, so that nothing more is judged.
+    pub fn is_undecided(&self) -> bool {
+        self.is_undecided
+    }
+
     /// Takes a call and all that the party put out for it.
     pub fn observe(
         &mut self,
@@ -144,7 +149,8 @@ impl<P: Protocol> Checker<P> {
 
     /// Names the fault and goes on from where it leads.
     ///
-    /// The first clause in the order of the text without which everything fits; what was found before may be it again.
+    /// The first clause in the order of the text without which everything fits, a MUST before a SHOULD; what was found before
+    /// may be it again.
     /// A fact that nobody has seen decided comes in only where nothing else explains it. Where no clause explains it
     /// alone, it is two faults; where no two do, it is what is gravest, and what did not fit is uncertain from here on.
     fn find(
@@ -225,10 +231,12 @@ impl<P: Protocol> Checker<P> {
         }
     }
 
-    /// Each clause alone, and those that state the same together.
+    /// Each clause alone, what binds before what is only recommended, and those that state the same together.
     fn candidates(stated: &[Clauses]) -> impl Iterator<Item = ClauseSet> {
-        let all = (0..=u8::MAX).map(Clause).take(P::CLAUSES.len());
-        let alone = all.map(ClauseSet::from);
+        let all = || (0..=u8::MAX).map(Clause).take(P::CLAUSES.len());
+        let others = all().filter(|it| !P::is_must(*it));
+        let alone = all().filter(|it| P::is_must(*it)).chain(others);
+        let alone = alone.map(ClauseSet::from);
         alone.chain(stated.iter().map(|clauses| ClauseSet::EMPTY.and(clauses)))
     }
 
@@ -268,7 +276,7 @@ impl<P: Protocol> Checker<P> {
     }
 
     /// Two faults: a clause without which something else is wrong, and the first without which nothing is then. The one that
-    /// forbids the gravest of what does not fit names them.
+    /// forbids the gravest of what does not fit names them; where both do, the first.
     fn without_two(
         &self,
         variant: &Variant<P>,
@@ -289,12 +297,17 @@ impl<P: Protocol> Checker<P> {
                 beside: Some(beside),
                 ..it
             };
-            if mismatches.first().is_none_or(|it| rest.contains(it)) {
+            let less = variant.without(it.clause.into());
+            let gravest = |rest: &[Mismatch<P::Output>]| {
+                let gone = mismatches.iter().filter(|it| !rest.contains(it));
+                gone.map(|it| P::gravity(it.output())).min()
+            };
+            let ((_, rest_of_other), _) = self.closest(&less, call, outputs);
+            if gravest(&rest).is_none_or(|own| gravest(&rest_of_other).is_some_and(|it| it < own)) {
                 return Some(with_beside(it, beside));
             }
-            let less = variant.without(it.clause.into());
-            let gravest = self.without_one(&less, first_alone, stated, call, outputs)?;
-            Some(with_beside(gravest, it.clause))
+            let first = self.without_one(&less, first_alone, stated, call, outputs)?;
+            Some(with_beside(first, it.clause))
         })
     }
 

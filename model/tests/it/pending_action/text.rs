@@ -1097,6 +1097,16 @@ fn faults() -> Vec<(&'static str, Vec<Step>, Vec<Output>, Named)> {
             (PA_8, &[], Some(PA_10)),
         ),
         (
+            "allowed, then denied, with the id of the allow",
+            vec![asked(0), allowed(0), nothing(deny(0))],
+            {
+                let mut outputs = out(was_denied(0));
+                outputs[0] = taken(&outputs[0]);
+                outputs
+            },
+            (PA_8, &[PA_6], Some(PA_10)),
+        ),
+        (
             "runs with a denial",
             vec![asked(0), was_denied(0)],
             with(&out(was_denied(0)), run.clone()),
