@@ -91,7 +91,10 @@ fn write<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
     let changed = if made.manifest.taken.is_empty() {
         Vec::new()
     } else {
-        changed::all(&self::made::<D>(&Settings::default())?.all, &made.all)
+        changed::all(
+            &self::made::<D>(&Settings::default())?.all,
+            (&made.manifest, &made.all),
+        )
     };
     let [_, small] = args.protocol.text().usual_bounds;
     let small = within(args.protocol.text(), small)?;

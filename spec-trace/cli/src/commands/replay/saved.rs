@@ -52,6 +52,7 @@ struct Done {
     clauses: Vec<String>,
     asked: usize,
     wrong: Vec<(&'static str, String)>,
+    also: Vec<&'static str>,
     unsupported: Vec<String>,
 }
 
@@ -60,6 +61,8 @@ struct Done {
 pub struct Asked {
     calls: usize,
     wrong: Vec<(&'static str, String)>,
+    /// Other clauses that say the same.
+    also: Vec<&'static str>,
     unsupported: BTreeSet<String>,
 }
 
@@ -111,6 +114,7 @@ fn asked_of_model<D: OfModel, I: Implementation<D::Protocol>>(
         wrong: wrong
             .map(|it| (it.finding.clause, it.finding.text))
             .collect(),
+        also: Vec::new(),
         unsupported: played.unsupported,
     })
 }
@@ -182,6 +186,7 @@ impl Replay for PendingActionDriver {
                     format!("{output} must not be put out")
                 };
                 asked.wrong.push((id(clause), text));
+                asked.also.extend(found.also.into_iter().map(id));
             }
             last = read;
         }
@@ -247,6 +252,7 @@ pub(super) fn replay<D: Replay, I: Implementation<D::Protocol>>(
             clauses: run.clauses,
             asked: played.calls,
             wrong: played.wrong,
+            also: played.also,
             unsupported: played.unsupported.into_iter().collect(),
         });
     }
@@ -285,8 +291,9 @@ pub(super) fn replay<D: Replay, I: Implementation<D::Protocol>>(
 impl Done {
     /// Whether it breaks what the run breaks.
     fn does_it(&self) -> bool {
-        let mut wrong = self.wrong.iter();
-        wrong.any(|(clause, _)| self.clauses.iter().any(|it| it == clause))
+        let wrong = self.wrong.iter().map(|(clause, _)| clause);
+        let mut wrong = wrong.chain(&self.also);
+        wrong.any(|clause| self.clauses.iter().any(|it| it == clause))
     }
 
     fn text(&self) -> String {
