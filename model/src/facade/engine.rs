@@ -415,6 +415,18 @@ impl<P: Catalog> Variation<P> {
         run.iter().map(judge).collect()
     }
 
+    /// What the checker of the whole text says of each step of a run.
+    pub fn wrong(&self, run: &[Step<P>]) -> Vec<Vec<judge::Finding>> {
+        let kind = judge::Kind::Conformance;
+        let said = Self::judged(&self.judging(), run).into_iter();
+        said.map(|it| {
+            it.iter()
+                .map(|found| self.finding(Some(found), kind, ""))
+                .collect()
+        })
+        .collect()
+    }
+
     fn can_have(by: &Variant<P>, run: &[Step<P>]) -> bool {
         Self::judged(by, run).iter().all(Option::is_none)
     }

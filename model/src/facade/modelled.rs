@@ -140,24 +140,13 @@ pub(super) fn change<'a, R>(
     reading
 }
 
-/// The model as this engine has it. A model of the other engine is taken by its names, within the smallest bounds.
+/// The model as this engine has it.
+///
+/// # Panics
+///
+/// Where it is of another text.
 pub fn specification_of<T: Modelled>(model: &dyn Model) -> Specification<T> {
-    if let Some(own) = model.as_any().downcast_ref::<Specification<T>>() {
-        return own.clone();
-    }
-    let [bounds, ..] = T::Bounds::PRESETS;
-    let small = Specification::<T> {
-        bounds,
-        rules: Rules::all(),
-        reading: T::reading_within(&bounds),
-        quotient: false,
-    };
-    let left_out = model.left_out().into_iter().flat_map(|it| it.clauses);
-    let guards = left_out.flat_map(|clause| T::Guard::named(clause));
-    let differing = model.departures(&*model.as_it_stands());
-    let changes = differing.iter().map(|it| (it.name, it.value.as_str()));
-    let reading = reading_of::<T>(small.reading, changes);
-    small.with(guards.fold(Rules::all(), Rules::without), reading)
+    Specification::of_same_text(model).clone()
 }
 
 fn guards<T: Modelled>(rules: &[&'static Rule]) -> impl Iterator<Item = T::Guard> {

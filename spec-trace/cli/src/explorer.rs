@@ -3,10 +3,13 @@
 //! The one thing to know: the Explorer asks a model for words without saying from which state, so the states and actions
 //! here carry what is needed to answer: a state knows the start, an action the state before it.
 
+mod run;
+
 use std::fmt::{self, Debug, Formatter};
 use std::hash::{Hash, Hasher};
 
 use countersign_model::checker::StepText;
+use countersign_model::judge;
 use countersign_model::judged::{along, take};
 use countersign_model::specification::{Modelled, Specification};
 use stateright::{Model, Path, Property};
@@ -14,6 +17,26 @@ use stateright::{Model, Path, Property};
 use crate::show::model_run;
 use crate::show::run::{Finding, Kind, Weight};
 use crate::show::svg;
+
+pub use run::ExploredText;
+
+/// A run as a picture, with what is wrong at each of its steps.
+fn drawn(protocol: &str, steps: &[StepText], found: Vec<Vec<judge::Finding>>) -> String {
+    let mut run = model_run::of(Kind::Path, protocol, steps);
+    run.verdict = match steps.len() {
+        0 => "the start".to_owned(),
+        1 => "1 step".to_owned(),
+        steps => format!("{steps} steps"),
+    };
+    for (place, findings) in found.into_iter().enumerate() {
+        for found in findings {
+            let finding = Finding::new(place, Weight::Violation, found.clause, &found.text);
+            run.steps[place].findings.push(run.findings.len());
+            run.findings.push(finding);
+        }
+    }
+    svg::render(&run)
+}
 
 /// The model of a protocol, to be walked through by hand.
 pub struct Explored<T: Modelled>(Specification<T>);
@@ -152,21 +175,8 @@ impl<T: Modelled> Model for Explored<T> {
             .iter()
             .filter_map(|choice| self.step(choice))
             .collect();
-        let mut run = model_run::of(Kind::Path, T::NAME, &steps);
-        run.verdict = match steps.len() {
-            0 => "the start".to_owned(),
-            1 => "1 step".to_owned(),
-            steps => format!("{steps} steps"),
-        };
         let actions: Vec<_> = choices.iter().map(|choice| choice.action).collect();
-        for (place, findings) in along(&self.0, &actions).into_iter().enumerate() {
-            for found in findings {
-                let finding = Finding::new(place, Weight::Violation, found.clause, &found.text);
-                run.steps[place].findings.push(run.findings.len());
-                run.findings.push(finding);
-            }
-        }
-        Some(svg::render(&run))
+        Some(drawn(T::NAME, &steps, along(&self.0, &actions)))
     }
 }
 

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use countersign_model::facade::{Number, Rule, Text, Value, Way, reading_of};
-use countersign_model::specification::Modelled;
+use countersign_model::facade::{Number, Rule, Text, Value, Way};
 use miette::miette;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -167,31 +166,6 @@ impl Changes {
             format!("the key protocol is missing: expected \"{}\"", text.name),
         );
         Err(Wrong { at, text })
-    }
-
-    /// The reading as an engine has it, with what the file changes.
-    pub fn of_reading<T: Modelled>(&self, reading: T::Reading) -> T::Reading {
-        reading_of::<T>(reading, self.pairs())
-    }
-
-    /// Refuses what an implementation is not checked by: a place or a number that this engine does not have.
-    ///
-    /// # Errors
-    ///
-    /// The first of them.
-    pub fn known_to<T: Modelled>(&self) -> miette::Result<()> {
-        let is_known = |name: &str| {
-            T::PLACES.iter().any(|it| it.name == name)
-                || T::NUMBERS.iter().any(|it| it.name == name)
-        };
-        let mut unknown = self.changed().filter(|(name, _)| !is_known(name));
-        unknown.next().map_or(Ok(()), |(name, value)| {
-            let protocol = self.text.name;
-            Err(miette!(
-                "no implementation is checked by {name}={value}\n  \
-                 hint: countersign check {protocol} --reading {name}={value} searches the model"
-            ))
-        })
     }
 
     /// The same as `Model::with` takes them.

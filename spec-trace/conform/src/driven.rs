@@ -120,29 +120,13 @@ pub struct Taken<J> {
     pub judge: J,
 }
 
-/// What is settled of how a text is taken, so that it is not open how an implementation takes it.
-pub struct Settled<'a, R> {
-    /// The places, by name.
-    pub places: &'a [&'static str],
-    /// Takes the text so.
-    pub take: &'a dyn Fn(R) -> R,
-}
-
-impl<R> Settled<'_, R> {
-    /// Nothing.
-    pub const NOTHING: Self = Self {
-        places: &[],
-        take: &|reading| reading,
-    };
-
-    /// The places that are not settled.
-    pub(crate) fn open(
-        &self,
-        places: &'static [Place<R>],
-    ) -> impl Iterator<Item = &'static Place<R>> {
-        let places = places.iter();
-        places.filter(|place| !self.places.contains(&place.name))
-    }
+/// The places that are not settled.
+pub(crate) fn open<R>(
+    places: &'static [Place<R>],
+    settled: &[(&str, &str)],
+) -> impl Iterator<Item = &'static Place<R>> {
+    let is_settled = |place: &Place<R>| settled.iter().any(|(name, _)| *name == place.name);
+    places.iter().filter(move |place| !is_settled(place))
 }
 
 /// So many ways to take a text are tried at most, unless there are no others than those that differ from the default in two places.

@@ -1,6 +1,6 @@
-//! The suite: short runs for any implementation, derived from the model of its protocol.
+//! The suite: short runs for any implementation, derived from the text of its protocol.
 //!
-//! The one thing to know: a run of the model becomes steps of the driver ([`Suited`]). For each rule that is left out there is, for each
+//! The one thing to know: a run of the model becomes steps of the driver ([`OfModel`]). For each rule that is left out there is, for each
 //! clause that the judge then names, the shortest run that shows it; and for each witness the shortest run to it. The runs are
 //! committed files, which [`derive()`] makes again. Nothing in a run says what is right: that is for the judge.
 
@@ -22,30 +22,35 @@ use countersign_model::table::Tabled;
 use countersign_protocol::{Greeting, Protocol};
 use serde::{Deserialize, Serialize};
 
-use crate::driven::{self, Driven, Others, Run, Settled};
+use crate::driven::{self, Driven, Others, Run};
 use crate::implementation::{Greeted, Implementation};
 use crate::shrinking;
 
-/// A driver whose steps the runs of a model can be put into.
+/// A driver for which there is a suite.
 pub trait Suited: Driven {
-    /// The model of the protocol.
-    type Model: Modelled;
-    /// What a run has named so far.
-    type Names: Clone + Default;
-    /// The suite as it is committed: the runs of the model, and those for clauses that none of them exercises.
+    /// The suite as it is committed: the runs of the text, and those for clauses that none of them exercises.
     const COMMITTED: [&'static str; 2];
 
-    /// The steps that a step of the model is; none for a step of the world around the party.
-    fn steps_of(names: &mut Self::Names, taken: &Taken<'_, Self::Model>) -> Vec<Self::Step>;
-
-    /// The ways in which the text can be taken where this of it is settled, the default first.
+    /// The ways in which the text can be taken where these of its places and numbers are settled, each by name and value; the default
+    /// first.
     fn readings_where(
         greeting: &Greeting<Self::Protocol>,
-        settled: &Settled<'_, <Self::Model as Modelled>::Reading>,
+        settled: &[(&str, &str)],
     ) -> Vec<driven::Taken<Self::Judge>>;
 
     /// What every run ends with, so that what has happened can be seen: time passes, and the process dies and comes back.
     fn ends() -> Vec<Self::Step>;
+}
+
+/// A driver whose steps the runs of a model can be put into.
+pub trait OfModel: Suited {
+    /// The model of the protocol.
+    type Model: Modelled;
+    /// What a run has named so far.
+    type Names: Clone + Default;
+
+    /// The steps that a step of the model is; none for a step of the world around the party.
+    fn steps_of(names: &mut Self::Names, taken: &Taken<'_, Self::Model>) -> Vec<Self::Step>;
 }
 
 /// A step of a model.
@@ -239,13 +244,10 @@ impl<D: Suited> Suite<D> {
 /// # Panics
 ///
 /// Where a preset is out of range, or there are more runs than a suite may have.
-pub fn derive<D: Suited>(mut progress: impl FnMut(&str)) -> Suite<D> {
+pub fn derive<D: OfModel>(mut progress: impl FnMut(&str)) -> Suite<D> {
     let [small, ..] = <D::Model as Modelled>::Bounds::PRESETS;
     let model = Specification::<D::Model>::new(small).expect("the preset is in range");
-    let mut derived = Derived::<D> {
-        runs: Vec::new(),
-        left_out: Vec::new(),
-    };
+    let mut derived = Derived::<D>::default();
     for row in <D::Model as Modelled>::Guard::ROWS {
         progress(row.name);
         let within = model.showing(row.with);
@@ -346,23 +348,40 @@ fn witnesses<T: Modelled>(
 }
 
 /// What was derived so far.
-struct Derived<D: Suited> {
+pub(crate) struct Derived<D: Driven> {
     runs: Vec<Short<D>>,
     left_out: Vec<LeftOut>,
 }
 
-impl<D: Suited> Derived<D> {
-    fn leaves_out(&mut self, what: String, reason: &str) {
-        let reason = reason.to_owned();
-        self.left_out.push(LeftOut { what, reason });
+impl<D: Driven> Default for Derived<D> {
+    fn default() -> Self {
+        Self {
+            runs: Vec::new(),
+            left_out: Vec::new(),
+        }
     }
+}
 
+impl<D: OfModel> Derived<D> {
     fn add(&mut self, what: String, model: &Specification<D::Model>, run: &[ActionOf<D>]) {
         let steps = translated::<D>(model, run);
         if steps.is_empty() {
             self.leaves_out(what, "no call of it is one of the driver protocol");
-            return;
+        } else {
+            self.shows(what, steps);
         }
+    }
+}
+
+impl<D: Driven> Derived<D> {
+    /// That has no run.
+    pub(crate) fn leaves_out(&mut self, what: String, reason: &str) {
+        let reason = reason.to_owned();
+        self.left_out.push(LeftOut { what, reason });
+    }
+
+    /// That has this run.
+    pub(crate) fn shows(&mut self, what: String, steps: Vec<D::Step>) {
         match self.runs.iter_mut().find(|it| it.steps == steps) {
             Some(known) => known.shows.push(what),
             None => self.runs.push(Short {
@@ -372,8 +391,13 @@ impl<D: Suited> Derived<D> {
         }
     }
 
+    /// The steps of each run.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &Vec<D::Step>> {
+        self.runs.iter().map(|it| &it.steps)
+    }
+
     /// What a longer run begins with need not be played by itself.
-    fn suite(mut self) -> Suite<D> {
+    pub(crate) fn suite(mut self) -> Suite<D> {
         self.runs
             .sort_by_key(|it| std::cmp::Reverse(it.steps.len()));
         let mut runs: Vec<Short<D>> = Vec::new();
@@ -399,12 +423,12 @@ impl<D: Suited> Derived<D> {
 }
 
 /// A step of the model of a driver.
-pub type ActionOf<D> = <<D as Suited>::Model as Modelled>::Action;
+pub type ActionOf<D> = <<D as OfModel>::Model as Modelled>::Action;
 /// A state of the model of a driver.
-pub type StateOf<D> = <<D as Suited>::Model as Modelled>::State;
+pub type StateOf<D> = <<D as OfModel>::Model as Modelled>::State;
 
 /// The steps that an action of the model is in this state; none for one of the world around the party.
-fn steps_taken<D: Suited>(
+fn steps_taken<D: OfModel>(
     names: &mut D::Names,
     (before, action): (&StateOf<D>, ActionOf<D>),
     taken: &specification::Taken<D::Model>,
@@ -423,7 +447,10 @@ fn steps_taken<D: Suited>(
 }
 
 /// A run of the model in steps of the driver.
-pub fn translated<D: Suited>(model: &Specification<D::Model>, run: &[ActionOf<D>]) -> Vec<D::Step> {
+pub fn translated<D: OfModel>(
+    model: &Specification<D::Model>,
+    run: &[ActionOf<D>],
+) -> Vec<D::Step> {
     let mut names = D::Names::default();
     let mut steps = Vec::new();
     let mut before = model.start();

@@ -237,10 +237,16 @@ impl Account {
             | Output::Refused
             | Output::Other(_) => {}
         }
+        // Of what is settled, nothing but a run is news.
+        let is_news = |phase: Phase, seen| match seen {
+            Phase::Absent | Phase::Pending => true,
+            Phase::Released => phase.has_run(),
+            Phase::Denied | Phase::Expired | Phase::Finished => {
+                matches!(output, Output::Perform { .. })
+            }
+        };
         if let Some((id, phase)) = output.settles()
-            && self
-                .action(id)
-                .is_some_and(|it| phase.has_run() || !it.seen.has_run())
+            && self.action(id).is_some_and(|it| is_news(phase, it.seen))
         {
             self.becomes(id, phase);
         }

@@ -121,12 +121,14 @@ pub struct Surroundings {
     snapshots: SnapshotId,
 }
 
-/// The agent that proposes, who may decide, and somebody else.
-pub(super) const AGENT: Name = 1;
-pub(super) const DECIDER: Name = 2;
-const STRANGER: Name = 3;
+/// The agent that proposes.
+pub const AGENT: Name = 1;
+/// Who may decide.
+pub const DECIDER: Name = 2;
+/// Somebody else.
+pub const STRANGER: Name = 3;
 
-/// Arguments that were proposed, the same in another spelling, and others.
+/// Arguments that were proposed.
 pub(super) const ARGUMENTS: Arguments = Arguments {
     value: Value {
         bytes: 10,
@@ -135,10 +137,12 @@ pub(super) const ARGUMENTS: Arguments = Arguments {
     size: 8,
     levels: 1,
 };
-pub(super) const RESPELT: Value = Value {
+/// The same in another spelling.
+pub const RESPELT: Value = Value {
     bytes: 11,
     meaning: Some(10),
 };
+/// Others.
 const OTHERS: Value = Value {
     bytes: 12,
     meaning: Some(12),

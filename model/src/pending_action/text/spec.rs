@@ -418,11 +418,12 @@ impl Turn<'_, '_> {
             Decision::Deny => false,
             Decision::Other(_) => return self.check(PA_2, false),
         };
-        // PA-2 left out: a structured decision need not resolve anything, and an allow may resolve as a deny.
-        let ways = if self.step.enforces(PA_2) {
-            1
-        } else {
-            2 + u8::from(is_allowed)
+        // PA-1 left out: what was paused need not go on. PA-2 left out: nor by a structured decision, and an allow may
+        // resolve as a deny.
+        let ways = match (self.step.enforces(PA_1), self.step.enforces(PA_2)) {
+            (true, true) => 1,
+            (false, true) => 2,
+            (_, false) => 2 + u8::from(is_allowed),
         };
         let way = self.step.choose(ways);
         if way == 1 {

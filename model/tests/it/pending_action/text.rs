@@ -484,7 +484,7 @@ fn rows() -> Vec<Row> {
             out(allowed(0)),
         ),
         row(
-            PA_2,
+            PA_1,
             "a decision resolves nothing",
             vec![asked(0), allowed(0)],
             vec![],
@@ -1169,7 +1169,7 @@ fn faults() -> Vec<(&'static str, Vec<Step>, Vec<Output>, Named)> {
                 (by(BOB, Decision::Allow), out(allowed(0))),
             ],
             vec![],
-            (PA_2, &[], None),
+            (PA_1, &[PA_2], None),
         ),
         (
             "free text allows",

@@ -12,12 +12,12 @@ use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::steps::{marked, numbered, steps_json};
 use countersign_conform::suite::committed;
-use countersign_conform::suite::party::{Answering, Party};
+use countersign_conform::suite::party::{Answering, all_of};
 use countersign_model::ablation::Broken;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::compare::{Advised, Compared, Difference};
 use countersign_model::departures::{Departure, What};
-use countersign_model::facade::{Model, Text, specification_of};
+use countersign_model::facade::{Model, Text};
 use countersign_model::judged::Limit;
 use miette::miette;
 use serde_json::{Value, json};
@@ -650,8 +650,7 @@ pub(super) fn vectors<D: Answering>(a: &dyn Model, b: &dyn Model) -> (usize, Vec
     let name = a.text().name;
     let progress = Progress::counting(&format!("{name}: playing the suite"), "runs");
     let [of_a, of_b] = at_once([a, b], |model| {
-        let model = specification_of::<D::Model>(model);
-        let mut parties: Vec<_> = Party::<D>::all_of(&model).map(Greeted::new).collect();
+        let mut parties: Vec<_> = all_of::<D>(model).into_iter().map(Greeted::new).collect();
         let runs = committed::<D>().runs.into_iter().enumerate();
         let verdicts = runs.map(|(place, run)| {
             progress.at(place as u64);
@@ -670,7 +669,7 @@ pub(super) fn vectors<D: Answering>(a: &dyn Model, b: &dyn Model) -> (usize, Vec
 }
 
 /// A party that was greeted, if it could be.
-type Begun<D> = Result<Greeted<<D as Driven>::Protocol, Party<D>>, Lost>;
+type Begun<D> = Result<Greeted<<D as Driven>::Protocol, <D as Answering>::Party>, Lost>;
 
 /// What the parties of a setting, each within other bounds, come to: the first that plays the whole run, or in which something is
 /// wrong, tells; else the one that comes furthest.

@@ -12,16 +12,16 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Driven, Ended, Run, Search, Settled, Taken};
+use countersign_conform::driven::{Driven, Ended, Run, Search, Taken};
 use countersign_conform::implementation::{Greeted, Implementation, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::side_by_side::{processors, side_by_side};
 use countersign_conform::suite::Suited;
-use countersign_conform::suite::party::{Answering, Guard, Party, ablated, unseen};
+use countersign_conform::suite::party::{self, Answering, ablated, unseen};
 use countersign_lint::baseline::Baseline;
 use countersign_live::http;
-use countersign_model::rules::GuardRow;
+use countersign_model::facade::Rule;
 use countersign_protocol::{Greeting, Protocol as _};
 use miette::{Context, IntoDiagnostic, miette};
 
@@ -257,7 +257,7 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     let controls = if args.controls {
         let controls = Control::ALL.map(Wrong::OnPurpose).into_iter();
         let controls: Vec<_> = controls.chain(ablated::<D>().map(Wrong::Without)).collect();
-        let caught = |(): &mut (), control: &Wrong<D>| control.caught(args.seed, &stop);
+        let caught = |(): &mut (), control: &Wrong| control.caught::<D>(args.seed, &stop);
         let caught = side_by_side(processors(), &controls, || (), caught);
         let caught = caught.into_iter().collect::<miette::Result<Vec<_>>>()?;
         // Nothing is said of those whose search was stopped.
@@ -365,13 +365,7 @@ fn readings_by<D: Suited>(
     );
     let text = args.protocol.text();
     let changes = Changes::with_every_rule(text, file, &args.readings, reason)?;
-    changes.known_to::<D::Model>()?;
-    let places: Vec<_> = changes.changed().map(|(name, _)| name).collect();
-    let settled = Settled {
-        places: &places,
-        take: &|reading| changes.of_reading::<D::Model>(reading),
-    };
-    Ok(D::readings_where(greeting, &settled))
+    Ok(D::readings_where(greeting, &changes.pairs()))
 }
 
 /// The implementation that a command is, once it was greeted.
@@ -402,17 +396,21 @@ pub(super) fn is_judged<D: Driven, I: Implementation<D::Protocol>>(
 }
 
 /// A control that is to be caught.
-enum Wrong<D: Answering> {
+enum Wrong {
     OnPurpose(Control),
-    /// The model without this rule.
-    Without(&'static GuardRow<Guard<D>>),
+    /// The text without this rule.
+    Without(&'static Rule),
 }
 
-impl<D: Referred + Answering> Wrong<D> {
-    fn caught(&self, seed: u64, stop: &Arc<AtomicBool>) -> miette::Result<Controlled> {
+impl Wrong {
+    fn caught<D: Referred + Answering>(
+        &self,
+        seed: u64,
+        stop: &Arc<AtomicBool>,
+    ) -> miette::Result<Controlled> {
         match self {
             Self::OnPurpose(control) => controlled::<D>(*control, seed, stop),
-            Self::Without(row) => without(row.name, Party::<D>::without(row), stop),
+            Self::Without(rule) => without::<D>(rule, stop),
         }
     }
 }
@@ -438,21 +436,20 @@ fn controlled<D: Referred>(
     Ok(caught(name.to_owned(), &search))
 }
 
-/// Drives the model without a rule in the runs of the suite that are there for it, until it is caught.
+/// Drives the text without a rule in the runs of the suite that are there for it, until it is caught.
 fn without<D: Answering>(
-    rule: &str,
-    party: Party<D>,
+    rule: &'static Rule,
     stop: &Arc<AtomicBool>,
 ) -> miette::Result<Controlled> {
-    let name = format!("without {rule}");
-    let greeted = Greeted::new(party);
+    let name = format!("without {}", rule.name);
+    let greeted = Greeted::new(party::without::<D>(rule));
     let greeted = greeted.map_err(|lost| miette!("the control {name} does not greet: {lost}"))?;
     let mut search = Search::<D, _>::new(greeted);
     // Nobody is shown the run, and the controls are driven side by side.
     search.stop = Arc::clone(stop);
     search.shrinking = Duration::ZERO;
     search.threads = 1;
-    search.left_out(rule);
+    search.left_out(rule.name);
     Ok(caught(name, &search))
 }
 

@@ -4,16 +4,16 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
 
 use countersign_model::aaep::AaepProtocol;
-use countersign_model::facade::specification_of;
+use countersign_model::facade::engine::Variation;
+use countersign_model::facade::{self, specification_of};
 use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::specification::Modelled;
+use countersign_model::pending_action::text::PendingAction;
 use miette::{IntoDiagnostic, WrapErr};
 use stateright::Model;
 
 use crate::answer::{Answer, Status};
 use crate::arguments::{Protocol, VARIANT, Variant};
-use crate::explorer::Explored;
+use crate::explorer::{Explored, ExploredText};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,14 +43,6 @@ pub struct Args {
 ///
 /// Bounds, rules or readings that there are not, or a port that is not free.
 pub fn run(args: &Args) -> miette::Result<Answer> {
-    match args.protocol {
-        Protocol::Aaep => explore::<AaepProtocol>(args),
-        Protocol::McpAql => explore::<McpAqlProtocol>(args),
-        Protocol::PendingAction => explore::<PendingActionProtocol>(args),
-    }
-}
-
-fn explore<T: Modelled>(args: &Args) -> miette::Result<Answer> {
     let text = args.protocol.text();
     let model = args.variant.model(text)?;
     let address = (Ipv4Addr::LOCALHOST, free(args.port)?);
@@ -66,11 +58,28 @@ fn explore<T: Modelled>(args: &Args) -> miette::Result<Answer> {
     .into_diagnostic()
     .wrap_err("cannot say where it is")?;
     drop(stdout);
-    Explored::new(specification_of::<T>(&*model))
-        .checker()
-        .serve(address);
+    serve(args.protocol, &*model, address);
     let (text, status) = (String::new(), Status::Holds);
     Ok(Answer { text, status })
+}
+
+fn serve(protocol: Protocol, model: &dyn facade::Model, address: (Ipv4Addr, u16)) {
+    match protocol {
+        Protocol::Aaep => {
+            let model = Explored::new(specification_of::<AaepProtocol>(model));
+            model.checker().serve(address);
+        }
+        Protocol::McpAql => {
+            let model = Explored::new(specification_of::<McpAqlProtocol>(model));
+            model.checker().serve(address);
+        }
+        Protocol::PendingAction => {
+            let text: Option<&Variation<PendingAction>> = model.as_any().downcast_ref();
+            if let Some(text) = text {
+                ExploredText::new(text.clone()).checker().serve(address);
+            }
+        }
+    }
 }
 
 /// The port, or any if it is 0. The Explorer panics on one that is in use, so it is tried first.

@@ -8,14 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Settled, Taken};
+use countersign_conform::driven::Taken;
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::party::Answering;
+use countersign_conform::suite::party::{Answering, text_of};
 use countersign_conform::suite::vectors::{self, By, Manifest, Vector};
-use countersign_model::facade::{self, Text};
-use countersign_model::specification::Modelled;
 use countersign_protocol::{Greeting, Protocol as _};
 use miette::{Context, IntoDiagnostic, miette};
 use serde::Serialize;
@@ -93,7 +91,10 @@ fn write<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
     let changed = if made.manifest.taken.is_empty() {
         Vec::new()
     } else {
-        changed::all(&self::made::<D>(&Settings::default())?.all, &made.all)
+        changed::all(
+            &self::made::<D>(&Settings::default())?.all,
+            (&made.manifest, &made.all),
+        )
     };
     let [_, small] = args.protocol.text().usual_bounds;
     let small = within(args.protocol.text(), small)?;
@@ -167,11 +168,6 @@ fn text(
     text
 }
 
-/// The text of a driver.
-fn text_of<D: Answering>() -> &'static Text {
-    facade::text(<D::Model as Modelled>::NAME).expect("the text is registered")
-}
-
 /// Of the readings those of the model: what a text leaves open beside them, the judge alone knows.
 fn of_model<D: Answering>(readings: &[String]) -> Vec<String> {
     let open = D::readings(&D::greeting());
@@ -228,10 +224,9 @@ fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
     let changed: BTreeMap<_, _> = taken.chain(leeway).collect();
     let [_, small] = text_of::<D>().usual_bounds;
     let model = within(text_of::<D>(), small)?.with(&[], &changes.pairs());
-    let departing = model.departs().then_some(&*model);
     let by = By {
         readings,
-        model: departing.map(facade::specification_of),
+        model: model.departs().then_some(model),
         changed,
     };
     let (manifest, all) = vectors::vectors::<D, _>(&mut reference, &by).map_err(lost)?;
@@ -246,7 +241,6 @@ fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
 fn changes<D: Answering>(spec: Option<&Path>, readings: &[String]) -> miette::Result<Changes> {
     let reason = "vectors hold an implementation to every rule";
     let changes = Changes::with_every_rule(text_of::<D>(), spec, readings, reason)?;
-    changes.known_to::<D::Model>()?;
     if changes
         .changed()
         .any(|it| it == ("restarted-session", "goes-on"))
@@ -288,14 +282,7 @@ fn around<D: Answering>(
 ) -> Vec<Taken<D::Judge>> {
     let open = D::readings(greeting);
     let known: BTreeSet<_> = open.iter().flat_map(|it| &it.choices).copied().collect();
-    let places: Vec<_> = changes.changed().map(|(name, _)| name).collect();
-    let by = |changes: &Changes| {
-        let settled = Settled {
-            places: &places,
-            take: &|reading| changes.of_reading::<D::Model>(reading),
-        };
-        D::readings_where(greeting, &settled)
-    };
+    let by = |changes: &Changes| D::readings_where(greeting, &changes.pairs());
     let mut all = by(changes);
     let chosen = changes.changed().filter_map(|(name, value)| {
         let known = known.iter().find(|it| **it == (name, value));

@@ -19,7 +19,7 @@ use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::Suited;
-use countersign_conform::suite::party::{Answering, Party, ablated};
+use countersign_conform::suite::party::{Answering, ablated, without};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use uppsala::XsdValidator;
@@ -781,12 +781,12 @@ fn assert_threads_do_not_show<D: Referred + Answering>() {
     let [_, json] = assert_same(diverging);
     assert!(json.contains(r#""violates""#), "{json}");
     // Here the search ends with the run in which enough is found.
-    let ended = ablated::<D>().step_by(3).map(|row| {
+    let ended = ablated::<D>().step_by(3).map(|rule| {
         assert_same(|threads| {
-            let party = Greeted::new(Party::<D>::without(row)).expect("it greets");
+            let party = Greeted::new(without::<D>(rule)).expect("it greets");
             let mut search = Search::<D, _>::new(party);
             (search.threads, search.shrinking) = (threads, Duration::ZERO);
-            search.left_out(row.name);
+            search.left_out(rule.name);
             let found = format!("{:?}", search.divergences);
             (search.runs, search.calls, found)
         })

@@ -1,28 +1,47 @@
-//! The model of a protocol as an implementation: it answers as the model does, with every rule kept or with some left out.
+//! The text of a protocol as an implementation: it answers as the text asks, with every rule kept or with some left out.
 //!
-//! The one thing to know: no request is read here. Of the steps that the model can take next, that one is taken which the suite asks
-//! for by this very request ([`Suited::steps_of`], `Driven::ask`). So it is for the runs of the suite. What is no step of the model
-//! within its bounds, such as what every run ends with, is answered as unsupported, and so is all that follows in the run.
+//! A text on the engine has a producer, which answers any request. A model has none: of the steps that it can take next, that one is
+//! taken which the suite asks for by this very request ([`OfModel::steps_of`], `Driven::ask`). So it is for the runs of the suite. What
+//! is no step of the model within its bounds, such as what every run ends with, is answered as unsupported, and so is all that follows
+//! in the run.
 //!
 //! What the world around the party has done shows only later: a reply may have been under way long before it comes. So every world is
 //! followed that has led to the same requests and outputs.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use countersign_model::bounds::Bounds;
+use countersign_model::facade::{self, Rule, Text, specification_of};
 use countersign_model::judged::{CallTold as _, Told};
-use countersign_model::rules::{GuardRow, Rules};
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
-use countersign_protocol::{Answer, Common, Greeting, Op, Output, Request, Response};
+use countersign_protocol::{
+    Answer, Common, Greeting, Op, Output, Protocol as _, Request, Response,
+};
 use countersign_reference::time::Timestamp;
 
-use super::{ActionOf, StateOf, Suited, Taken, steps_taken};
+use super::{ActionOf, OfModel, StateOf, Suited, Taken, steps_taken};
+use crate::driven::Driven;
 use crate::implementation::{Implementation, Lost, Maker};
 
-/// A driver that the model of its protocol can answer.
+/// A driver whose requests the text of its protocol can answer.
 pub trait Answering: Suited {
+    /// The text as an implementation.
+    type Party: Implementation<Self::Protocol>;
+
+    /// What it declares.
+    fn greeting() -> Greeting<Self::Protocol>;
+
+    /// The rules of which the driver protocol does not show that they are left out, by name, with the reason.
+    fn unseen() -> Vec<(&'static str, &'static str)>;
+
+    /// One that answers as this text.
+    fn party(text: &dyn facade::Model) -> Self::Party;
+}
+
+/// A driver whose requests the model of its protocol can answer.
+pub trait AnsweringByModel: OfModel {
     /// What has come out in a run so far, in the words of the driver protocol.
     type Said: Default;
     /// What may happen besides what the model offers, which is only what can make a difference.
@@ -30,7 +49,7 @@ pub trait Answering: Suited {
     /// The rules of which the driver protocol does not show that they are left out, with the reason.
     const UNSEEN: &'static [(Guard<Self>, &'static str)];
 
-    /// Who answers.
+    /// What it declares.
     fn greeting() -> Greeting<Self::Protocol>;
 
     /// How the text is taken where the driver protocol settles it.
@@ -50,15 +69,110 @@ pub trait Answering: Suited {
     ) -> Option<Vec<Output<Self::Protocol>>>;
 }
 
+impl<D: AnsweringByModel> Answering for D {
+    type Party = Party<D>;
+
+    fn greeting() -> Greeting<D::Protocol> {
+        <D as AnsweringByModel>::greeting()
+    }
+
+    fn unseen() -> Vec<(&'static str, &'static str)> {
+        let named = |(guard, reason): &(Guard<D>, &'static str)| (guard.row().name, *reason);
+        D::UNSEEN.iter().map(named).collect()
+    }
+
+    fn party(text: &dyn facade::Model) -> Party<D> {
+        let model: ModelOf<D> = specification_of(text);
+        let reading = D::reading(model.reading);
+        Party::of(model.with(model.rules, reading))
+    }
+}
+
 /// A rule of the model of a driver.
-pub type Guard<D> = <<D as Suited>::Model as Modelled>::Guard;
+pub type Guard<D> = <<D as OfModel>::Model as Modelled>::Guard;
 /// How the text of the model of a driver is taken.
-pub type Reading<D> = <<D as Suited>::Model as Modelled>::Reading;
+pub type Reading<D> = <<D as OfModel>::Model as Modelled>::Reading;
 /// The model of a driver.
-pub type ModelOf<D> = Specification<<D as Suited>::Model>;
+pub type ModelOf<D> = Specification<<D as OfModel>::Model>;
+
+/// The text of a driver.
+///
+/// # Panics
+///
+/// Never: each protocol has a text.
+pub fn text_of<D: Driven>() -> &'static Text {
+    facade::text(D::Protocol::NAME).expect("the text is registered")
+}
+
+/// The rules that are seen to be left out: of each [`without`] gives who leaves it out.
+pub fn ablated<D: Answering>() -> impl Iterator<Item = &'static Rule> {
+    let unseen = D::unseen();
+    let rules = text_of::<D>().rules.iter();
+    let is_unseen = move |name| unseen.iter().any(|(unseen, _)| *unseen == name);
+    rules.filter(move |rule| rule.free.is_none() && !is_unseen(rule.name))
+}
+
+/// The other rules, each with the reason why nobody sees that it is left out.
+pub fn unseen<D: Answering>() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let free = text_of::<D>().rules.iter();
+    let free = free.filter_map(|rule| Some((rule.name, rule.free?)));
+    free.chain(D::unseen())
+}
+
+/// The text within the bounds of a changed one.
+fn small<D: Driven>() -> Arc<dyn facade::Model> {
+    let text = text_of::<D>();
+    let [_, small] = text.usual_bounds;
+    (text.within)(small).expect("the usual bounds are in range")
+}
+
+/// One that keeps every rule, within bounds in which this one shows.
+///
+/// # Panics
+///
+/// Never: the usual bounds are in range.
+pub fn keeping<D: Answering>(rule: &'static Rule) -> D::Party {
+    D::party(&*small::<D>().showing(rule.with))
+}
+
+/// One that leaves a rule out.
+///
+/// # Panics
+///
+/// Never: the usual bounds are in range.
+pub fn without<D: Answering>(rule: &'static Rule) -> D::Party {
+    let within = small::<D>().showing(rule.with);
+    D::party(&*within.with(&[rule], &[]))
+}
+
+/// Those of the text as it stands, within bounds in which every rule shows that is seen to be left out; as [`all_of`] gives them.
+///
+/// # Panics
+///
+/// Never: the usual bounds are in range.
+pub fn all<D: Answering>() -> Vec<D::Party> {
+    let needs = ablated::<D>().map(|it| it.with).chain([None]);
+    within::<D>(&*small::<D>(), needs.collect())
+}
+
+/// Those of a text, within its bounds and within such as show what some rule needs; each with the quotient, where it has one, and
+/// without.
+pub fn all_of<D: Answering>(text: &dyn facade::Model) -> Vec<D::Party> {
+    let needs = text.text().rules.iter().map(|it| it.with);
+    within::<D>(text, needs.collect())
+}
+
+fn within<D: Answering>(text: &dyn facade::Model, needs: BTreeSet<Option<&str>>) -> Vec<D::Party> {
+    let parties = needs.into_iter().flat_map(|with| {
+        let within = text.showing(with);
+        let literal = within.has_quotient().then(|| within.literal());
+        [Some(within), literal].into_iter().flatten()
+    });
+    parties.map(|it| D::party(&*it)).collect()
+}
 
 /// A request, and the step of the model that it is.
-pub struct Asked<'a, D: Suited> {
+pub struct Asked<'a, D: OfModel> {
     /// The time, in milliseconds since the epoch.
     pub now: i64,
     /// What is asked.
@@ -70,7 +184,7 @@ pub struct Asked<'a, D: Suited> {
 }
 
 /// The model as a party.
-pub struct Party<D: Answering> {
+pub struct Party<D: AnsweringByModel> {
     model: ModelOf<D>,
     /// What it can be asked for besides: what the model offers where the text stands as it is. Another reading offers other values, and
     /// none of those that the suite has, which was derived from the text.
@@ -79,7 +193,7 @@ pub struct Party<D: Answering> {
 }
 
 /// How far it is in a run.
-struct Run<D: Answering> {
+struct Run<D: AnsweringByModel> {
     /// The states in which it can be, the first of which it goes by.
     worlds: Vec<StateOf<D>>,
     names: D::Names,
@@ -90,7 +204,7 @@ struct Run<D: Answering> {
 }
 
 /// The step of the model that is being asked for.
-struct Step<D: Suited> {
+struct Step<D: OfModel> {
     before: StateOf<D>,
     action: ActionOf<D>,
     told: Told<D::Model>,
@@ -103,34 +217,7 @@ struct Step<D: Suited> {
 /// So many worlds are looked at for a step that is asked for.
 const MOST_WORLDS: usize = 2_000;
 
-/// The rules that are seen to be left out: of each [`Party::without`] is the party that leaves it out.
-pub fn ablated<D: Answering>() -> impl Iterator<Item = &'static GuardRow<Guard<D>>> {
-    let rows = <Guard<D> as Tabled>::ROWS.iter();
-    let is_unseen = |guard| D::UNSEEN.iter().any(|(unseen, _)| *unseen == guard);
-    rows.filter(move |row| row.free.is_none() && !is_unseen(row.guard))
-}
-
-/// The other rules, each with the reason why nobody sees that it is left out.
-pub fn unseen<D: Answering>() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let free = <Guard<D> as Tabled>::ROWS.iter();
-    let free = free.filter_map(|row| Some((row.name, row.free?)));
-    let unseen = D::UNSEEN.iter();
-    free.chain(unseen.map(|(guard, reason)| (guard.row().name, *reason)))
-}
-
-impl<D: Answering> Party<D> {
-    /// One that keeps these rules, within bounds in which what needs so much of something shows.
-    ///
-    /// # Panics
-    ///
-    /// Never: the presets are in range.
-    pub fn new(rules: Rules<Guard<D>>, with: Option<&str>) -> Self {
-        let [small, ..] = <D::Model as Modelled>::Bounds::PRESETS;
-        let model = Specification::new(small).expect("the preset is in range");
-        let model = model.showing(with);
-        Self::of(model.with(rules, D::reading(model.reading)))
-    }
-
+impl<D: AnsweringByModel> Party<D> {
     fn of(model: ModelOf<D>) -> Self {
         let reading = D::reading(D::Model::reading_within(&model.bounds));
         let text = (model.reading != reading).then(|| model.with(model.rules, reading));
@@ -139,30 +226,6 @@ impl<D: Answering> Party<D> {
             text,
             run: None,
         }
-    }
-
-    /// One that leaves a rule out.
-    pub fn without(row: &GuardRow<Guard<D>>) -> Self {
-        Self::new(Rules::all().without(row.guard), row.with)
-    }
-
-    /// Those of a setting, within its bounds and within such as show what some rule needs; each with the quotient, where it has one, and
-    /// without.
-    pub fn all_of(model: &ModelOf<D>) -> impl Iterator<Item = Self> + use<D> {
-        let rows = <Guard<D> as Tabled>::ROWS.iter();
-        let needs: BTreeSet<Option<&str>> = rows.map(|row| row.with).collect();
-        let model = model.with(model.rules, D::reading(model.reading));
-        let parties = needs.into_iter().flat_map(move |with| {
-            let model = model.showing(with);
-            [model.clone(), model.literal()]
-        });
-        parties.map(Self::of)
-    }
-
-    /// The same without the quotient, in which the model takes some requests for others.
-    #[must_use]
-    pub fn literal(self) -> Self {
-        Self::of(self.model.literal())
     }
 
     /// What comes out; nothing where it is no step of the model, or follows such a one.
@@ -201,12 +264,12 @@ impl<D: Answering> Party<D> {
     }
 }
 
-impl<D: Answering> Run<D> {
+impl<D: AnsweringByModel> Run<D> {
     fn new(model: &ModelOf<D>) -> Self {
         Self {
             worlds: vec![model.start()],
             names: D::Names::default(),
-            driven: D::begin(&Rc::new(D::greeting())),
+            driven: D::begin(&Rc::new(<D as Answering>::greeting())),
             said: D::Said::default(),
             step: None,
         }
@@ -282,7 +345,7 @@ impl<D: Answering> Run<D> {
     }
 }
 
-impl<D: Answering> Implementation<D::Protocol> for Party<D> {
+impl<D: AnsweringByModel> Implementation<D::Protocol> for Party<D> {
     fn start(&mut self) -> Result<(), Lost> {
         self.run = None;
         Ok(())
@@ -292,7 +355,7 @@ impl<D: Answering> Implementation<D::Protocol> for Party<D> {
         let now = request.now.as_deref().map(Timestamp::parse);
         let outputs = match (&request.op, now) {
             (Op::Common(Common::Hello { .. }), _) => {
-                let answer = Answer::Greeting(D::greeting());
+                let answer = Answer::Greeting(<D as Answering>::greeting());
                 let id = Some(request.id);
                 return Ok(Response { id, answer });
             }

@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
+use countersign_model::facade::Model;
 use countersign_model::judge::Judge as _;
 use countersign_protocol::{Greeting, Op, Output, Protocol, Request};
 use countersign_reference::time::Timestamp;
@@ -14,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::party::{Answering, ModelOf, Party};
+use super::party::{Answering, all_of};
 use super::{Suite, Suited, committed};
 use crate::driven::{Asked, Others, Taken, at_reset, places, without};
 use crate::implementation::{Greeted, Implementation, Lost, Said};
@@ -155,8 +157,8 @@ pub struct By<D: Answering> {
     pub readings: Vec<Taken<D::Judge>>,
     /// The choices and the numbers of it that are not those of the text.
     pub changed: BTreeMap<String, String>,
-    /// The model where the text is taken so; none where it stands as it is.
-    pub model: Option<ModelOf<D>>,
+    /// The text where it is taken so; none where it stands as it is.
+    pub model: Option<Arc<dyn Model>>,
 }
 
 /// The vectors of a protocol, by the names of their files, as this party answers who is taken to be right where the text stands as it
@@ -175,7 +177,7 @@ pub fn vectors<D: Answering, I: Implementation<D::Protocol>>(
         return Ok((Manifest::of(&suite, by), BTreeMap::new()));
     };
     let mut manifest = Manifest::of(&suite, by);
-    let parties = by.model.iter().flat_map(Party::<D>::all_of);
+    let parties = by.model.iter().flat_map(|model| all_of::<D>(&**model));
     let mut parties = parties.map(Greeted::new).collect::<Result<Vec<_>, _>>()?;
     let changed = by.changed.iter();
     let changed = changed.map(|(place, choice)| format!("{place}={choice}"));
@@ -271,7 +273,7 @@ type Answers<D> = (Vec<Answered<D>>, usize);
 
 /// What the first of the parties answers that takes so many steps of a run, or else the one that takes the most.
 fn answers_of_model<D: Answering>(
-    parties: &mut [Greeted<D::Protocol, Party<D>>],
+    parties: &mut [Greeted<D::Protocol, D::Party>],
     judge: &D::Judge,
     steps: &[D::Step],
     own: usize,

@@ -13,7 +13,7 @@ use countersign_conform::driven::{Driven as _, Others, play};
 use countersign_conform::implementation::{Greeted, Implementation, Said};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::{Suited, translated};
+use countersign_conform::suite::{OfModel, Suited, translated};
 use countersign_model::checker::StepText;
 use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::clause::Clause;
@@ -52,6 +52,7 @@ struct Done {
     clauses: Vec<String>,
     asked: usize,
     wrong: Vec<(&'static str, String)>,
+    also: Vec<&'static str>,
     unsupported: Vec<String>,
 }
 
@@ -60,6 +61,8 @@ struct Done {
 pub struct Asked {
     calls: usize,
     wrong: Vec<(&'static str, String)>,
+    /// Other clauses that say the same.
+    also: Vec<&'static str>,
     unsupported: BTreeSet<String>,
 }
 
@@ -70,27 +73,51 @@ pub trait Replay: Suited {
         model: &dyn Model,
         steps: &[StepText],
         partner: &mut Greeted<Self::Protocol, I>,
+    ) -> Option<Asked>;
+}
+
+impl Replay for AaepDriver {
+    fn asked<I: Implementation<Self::Protocol>>(
+        model: &dyn Model,
+        steps: &[StepText],
+        partner: &mut Greeted<Self::Protocol, I>,
     ) -> Option<Asked> {
-        let model = facade::specification_of::<Self::Model>(model);
-        let actions = actions_of(&model, steps)?;
-        let mut steps = translated::<Self>(&model, &actions);
-        // What has happened is then seen.
-        steps.extend(Self::ends());
-        let judge = Self::judge(partner.greeting());
-        let played = play::<Self, I>(partner, &steps, &judge, None::<&mut Others<Self>>);
-        let wrong = played.wrong.into_iter();
-        Some(Asked {
-            calls: played.told.len(),
-            wrong: wrong
-                .map(|it| (it.finding.clause, it.finding.text))
-                .collect(),
-            unsupported: played.unsupported,
-        })
+        asked_of_model::<Self, I>(model, steps, partner)
     }
 }
 
-impl Replay for AaepDriver {}
-impl Replay for McpAqlDriver {}
+impl Replay for McpAqlDriver {
+    fn asked<I: Implementation<Self::Protocol>>(
+        model: &dyn Model,
+        steps: &[StepText],
+        partner: &mut Greeted<Self::Protocol, I>,
+    ) -> Option<Asked> {
+        asked_of_model::<Self, I>(model, steps, partner)
+    }
+}
+
+fn asked_of_model<D: OfModel, I: Implementation<D::Protocol>>(
+    model: &dyn Model,
+    steps: &[StepText],
+    partner: &mut Greeted<D::Protocol, I>,
+) -> Option<Asked> {
+    let model = facade::specification_of::<D::Model>(model);
+    let actions = actions_of(&model, steps)?;
+    let mut steps = translated::<D>(&model, &actions);
+    // What has happened is then seen.
+    steps.extend(D::ends());
+    let judge = D::judge(partner.greeting());
+    let played = play::<D, I>(partner, &steps, &judge, None::<&mut Others<D>>);
+    let wrong = played.wrong.into_iter();
+    Some(Asked {
+        calls: played.told.len(),
+        wrong: wrong
+            .map(|it| (it.finding.clause, it.finding.text))
+            .collect(),
+        also: Vec::new(),
+        unsupported: played.unsupported,
+    })
+}
 
 impl Replay for PendingActionDriver {
     fn asked<I: Implementation<Self::Protocol>>(
@@ -159,6 +186,7 @@ impl Replay for PendingActionDriver {
                     format!("{output} must not be put out")
                 };
                 asked.wrong.push((id(clause), text));
+                asked.also.extend(found.also.into_iter().map(id));
             }
             last = read;
         }
@@ -224,6 +252,7 @@ pub(super) fn replay<D: Replay, I: Implementation<D::Protocol>>(
             clauses: run.clauses,
             asked: played.calls,
             wrong: played.wrong,
+            also: played.also,
             unsupported: played.unsupported.into_iter().collect(),
         });
     }
@@ -262,8 +291,9 @@ pub(super) fn replay<D: Replay, I: Implementation<D::Protocol>>(
 impl Done {
     /// Whether it breaks what the run breaks.
     fn does_it(&self) -> bool {
-        let mut wrong = self.wrong.iter();
-        wrong.any(|(clause, _)| self.clauses.iter().any(|it| it == clause))
+        let wrong = self.wrong.iter().map(|(clause, _)| clause);
+        let mut wrong = wrong.chain(&self.also);
+        wrong.any(|clause| self.clauses.iter().any(|it| it == clause))
     }
 
     fn text(&self) -> String {

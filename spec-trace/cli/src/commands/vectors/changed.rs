@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use countersign_clauses::cited_all;
-use countersign_conform::suite::vectors::{Pattern, Vector, VectorStep};
+use countersign_conform::suite::vectors::{Manifest, Pattern, Vector, VectorStep};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub struct Changed {
     steps: Vec<ChangedStep>,
     /// Whether nobody was found to answer the run rightly.
     left_out: bool,
-    /// How many steps there are now, where there were more.
+    /// How many steps there are now, where the run is cut short.
     cut_to: Option<usize>,
 }
 
@@ -40,16 +40,20 @@ struct ChangedStep {
 }
 
 /// The files that differ, in order.
-pub fn all(before: &BTreeMap<String, Vector>, after: &BTreeMap<String, Vector>) -> Vec<Changed> {
+pub fn all(
+    before: &BTreeMap<String, Vector>,
+    (manifest, after): (&Manifest, &BTreeMap<String, Vector>),
+) -> Vec<Changed> {
     let changed = before.iter().filter_map(|(file, vector)| {
         let now = after.get(file);
         let steps = now.map_or_else(Vec::new, |now| steps(vector, now));
-        let cut_to = now.map(|it| it.steps.len());
+        let is_cut = manifest.cut_short.contains_key(file);
+        let cut_to = now.filter(|_| is_cut).map(|it| it.steps.len());
         let changed = Changed {
             file: file.clone(),
             steps,
             left_out: now.is_none(),
-            cut_to: cut_to.filter(|it| *it < vector.steps.len()),
+            cut_to,
         };
         let is_other = changed.left_out || changed.cut_to.is_some() || !changed.steps.is_empty();
         is_other.then_some(changed)

@@ -24,7 +24,7 @@ use super::questions::Question;
 use super::spelling::{self, Modified};
 use super::step::{Asked as Asks, Step};
 use super::world::{Running, START, World};
-use crate::driven::{Asked, Driven, Settled, Taken, Unreadable};
+use crate::driven::{Asked, Driven, Taken, Unreadable};
 use crate::suite::Suited as _;
 
 /// What is kept of an implementation in a run.
@@ -69,7 +69,7 @@ impl Driven for Driver {
     }
 
     fn readings(greeting: &Greeting<Aaep>) -> Vec<Taken<AaepJudge>> {
-        Self::readings_where(greeting, &Settled::NOTHING)
+        Self::readings_where(greeting, &[])
     }
 
     fn fold(first: &Step, second: &Step) -> Option<Step> {

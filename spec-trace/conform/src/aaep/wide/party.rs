@@ -19,7 +19,7 @@ use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::Driver;
-use crate::suite::party::{Answering, Asked};
+use crate::suite::party::{AnsweringByModel, Asked};
 
 /// What was asked and has come out in a run so far.
 #[derive(Default)]
@@ -48,7 +48,7 @@ enum Runs {
     Unasked(SessionName),
 }
 
-impl Answering for Driver {
+impl AnsweringByModel for Driver {
     type Said = Said;
     const BESIDES: &'static [Action] = &[Action::ServeTimer];
     const UNSEEN: &'static [(Guard, &'static str)] = &[

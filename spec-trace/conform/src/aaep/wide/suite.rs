@@ -12,6 +12,7 @@ use countersign_model::aaep::words::{
     AllowedReplies, Clarifies, Class, Decision, Piece, Response as Says, Risk, SessionName,
     SessionOutcome, Slot, Subscriber, Takes, Worked,
 };
+use countersign_model::facade::reading_of;
 use countersign_model::judged::CallTold as _;
 use countersign_model::time::Scale;
 use countersign_protocol::Greeting;
@@ -23,8 +24,8 @@ use super::step::{
     Answered, Asked, Claim, Clarified, Confirmed, Delivered, Extended, HandedOff, Ran, Response,
     Sender, Step, Streamed, Which,
 };
-use crate::driven::{self, Settled};
-use crate::suite::{Suited, Taken};
+use crate::driven;
+use crate::suite::{OfModel, Suited, Taken};
 use crate::wide::Clock;
 
 /// What a run of the model has named so far.
@@ -62,12 +63,32 @@ const WORDS: u8 = 4;
 const WORK: u8 = 32;
 
 impl Suited for Driver {
-    type Model = AaepProtocol;
-    type Names = Names;
     const COMMITTED: [&'static str; 2] = [
         include_str!("../suite.json"),
         include_str!("../clauses.json"),
     ];
+
+    fn readings_where(
+        greeting: &Greeting<Aaep>,
+        settled: &[(&str, &str)],
+    ) -> Vec<driven::Taken<AaepJudge>> {
+        let default = reading_of::<AaepProtocol>(Reading::SPECIFICATION, settled.iter().copied());
+        let open = driven::open(&PLACES, settled);
+        driven::readings(open, default, |it| judge(greeting, it))
+    }
+
+    fn ends() -> Vec<Step> {
+        let step = |clock, asked| Step { clock, asked };
+        vec![
+            step(Clock::Ahead(60_000), Asked::Tick),
+            step(Clock::Stays, Asked::Restart { lost: 0 }),
+        ]
+    }
+}
+
+impl OfModel for Driver {
+    type Model = AaepProtocol;
+    type Names = Names;
 
     fn steps_of(names: &mut Names, taken: &Taken<'_, AaepProtocol>) -> Vec<Step> {
         let at = SCALE.millis(taken.before.clock);
@@ -78,22 +99,6 @@ impl Suited for Driver {
             names.watch(*output);
         }
         vec![Step { clock, asked }]
-    }
-
-    fn readings_where(
-        greeting: &Greeting<Aaep>,
-        settled: &Settled<'_, Reading>,
-    ) -> Vec<driven::Taken<AaepJudge>> {
-        let default = (settled.take)(Reading::SPECIFICATION);
-        driven::readings(settled.open(&PLACES), default, |it| judge(greeting, it))
-    }
-
-    fn ends() -> Vec<Step> {
-        let step = |clock, asked| Step { clock, asked };
-        vec![
-            step(Clock::Ahead(60_000), Asked::Tick),
-            step(Clock::Stays, Asked::Restart { lost: 0 }),
-        ]
     }
 }
 

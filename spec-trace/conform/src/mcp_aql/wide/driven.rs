@@ -25,7 +25,7 @@ use super::calls::{Calls, START};
 use super::spelling::SECRETS;
 use super::step::{ADAPTERS, OPERATIONS, PARAMETERS, Passing, Request, Run, Step, What};
 use super::translation::{NOBODY, Names, number};
-use crate::driven::{Asked, Driven, Settled, Taken, Unreadable};
+use crate::driven::{Asked, Driven, Taken, Unreadable};
 use crate::suite::Suited as _;
 
 /// What is kept of a gatekeeper in a run.
@@ -86,7 +86,7 @@ impl Driven for Driver {
     }
 
     fn readings(greeting: &Greeting<McpAql>) -> Vec<Taken<TokenJudge>> {
-        Self::readings_where(greeting, &Settled::NOTHING)
+        Self::readings_where(greeting, &[])
     }
 
     fn fold(first: &Step, second: &Step) -> Option<Step> {

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::Driver;
 use super::calls::START;
 use super::suite::SCALE;
-use crate::suite::party::{Answering, Asked};
+use crate::suite::party::{AnsweringByModel, Asked};
 
 /// Why nobody sees that a limit is not kept.
 const CHOSEN: &str =
@@ -29,7 +29,7 @@ const CHOSEN: &str =
 /// Why nobody sees what is only seen by two answers that differ.
 const ALONE: &str = "no run of the suite has another answer that it would have to be like";
 
-impl Answering for Driver {
+impl AnsweringByModel for Driver {
     /// The call that each token was issued for.
     type Said = BTreeMap<Slot, driver::Call>;
     const BESIDES: &'static [Action] = &[];

@@ -1,12 +1,13 @@
 //! The steps that a run of the model is: its calls, with slots as tokens counted back from the latest.
 
+use countersign_model::facade::reading_of;
 use countersign_model::judged::CallTold as _;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::judge::TokenJudge;
 use countersign_model::mcp_aql::judge::words::Query;
 use countersign_model::mcp_aql::message::{Call as Shows, Carried};
 use countersign_model::mcp_aql::output::Output;
-use countersign_model::mcp_aql::readings::{PLACES, Reading};
+use countersign_model::mcp_aql::readings::PLACES;
 use countersign_model::mcp_aql::state::Setup;
 use countersign_model::mcp_aql::told::Asked;
 use countersign_model::mcp_aql::words::{
@@ -20,8 +21,8 @@ use countersign_protocol::{Greeting, Kind};
 use super::Driver;
 use super::driven::{DEFAULT, with_leeway};
 use super::step::{PARAMETERS, Parameters, Passing, Request, Shown, Step, What};
-use crate::driven::{self, Settled};
-use crate::suite::{Suited, Taken};
+use crate::driven;
+use crate::suite::{OfModel, Suited, Taken};
 
 /// What a run of the model has named so far.
 #[derive(Clone, Default)]
@@ -39,39 +40,20 @@ const TICK: u64 = 60;
 pub(super) const SCALE: Scale = Scale::of(60_000);
 
 impl Suited for Driver {
-    type Model = McpAqlProtocol;
-    type Names = Names;
     const COMMITTED: [&'static str; 2] = [
         include_str!("../suite.json"),
         include_str!("../clauses.json"),
     ];
 
-    fn steps_of(names: &mut Names, taken: &Taken<'_, McpAqlProtocol>) -> Vec<Step> {
-        let at = SCALE.millis(taken.told.now);
-        let whats = names.whats(taken.told.call);
-        let steps = whats.into_iter().map(|what| {
-            let after = Passing::Millis(at - std::mem::replace(&mut names.now, at));
-            Step { after, what }
-        });
-        let steps = steps.collect();
-        for output in taken.told.outputs() {
-            if let Output::ConfirmationRequired(slot) = output {
-                let danger = names.asked.unwrap_or(Danger::Destructive);
-                names.issued.push((*slot, danger));
-            }
-        }
-        steps
-    }
-
     fn readings_where(
         greeting: &Greeting<McpAql>,
-        settled: &Settled<'_, Reading>,
+        settled: &[(&str, &str)],
     ) -> Vec<driven::Taken<TokenJudge>> {
         // What the driver protocol settles is not open.
-        let open = settled.open(&PLACES);
+        let open = driven::open(&PLACES, settled);
         let open = open.filter(|it| it.name != "restarted-session");
         let log = greeting.shows(Kind::Audit);
-        let default = (settled.take)(DEFAULT);
+        let default = reading_of::<McpAqlProtocol>(DEFAULT, settled.iter().copied());
         let mut all = driven::readings(open, default, |reading| TokenJudge::new(reading, log));
         // Who takes the setting has it.
         all.retain(|taken| !taken.choices.contains(&("oracle", "codes")));
@@ -88,6 +70,28 @@ impl Suited for Driver {
             step(3_600_000, What::Tick),
             step(0, What::Restart { lost: 0 }),
         ]
+    }
+}
+
+impl OfModel for Driver {
+    type Model = McpAqlProtocol;
+    type Names = Names;
+
+    fn steps_of(names: &mut Names, taken: &Taken<'_, McpAqlProtocol>) -> Vec<Step> {
+        let at = SCALE.millis(taken.told.now);
+        let whats = names.whats(taken.told.call);
+        let steps = whats.into_iter().map(|what| {
+            let after = Passing::Millis(at - std::mem::replace(&mut names.now, at));
+            Step { after, what }
+        });
+        let steps = steps.collect();
+        for output in taken.told.outputs() {
+            if let Output::ConfirmationRequired(slot) = output {
+                let danger = names.asked.unwrap_or(Danger::Destructive);
+                names.issued.push((*slot, danger));
+            }
+        }
+        steps
     }
 }
 

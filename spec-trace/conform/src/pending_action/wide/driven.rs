@@ -16,6 +16,7 @@ use super::step::{Asked as Asks, BYTES, Step};
 use super::world::{MOST_SNAPSHOTS, START, World};
 use crate::checked::{Checked, Read};
 use crate::driven::{Asked, Driven, Taken, Unreadable};
+use crate::suite::Suited as _;
 use crate::wide::Clock;
 
 /// What is kept of an implementation in a run.
@@ -60,7 +61,7 @@ impl Driven for Driver {
     }
 
     fn readings(greeting: &Greeting<PendingAction>) -> Vec<Taken<Checked<Spec>>> {
-        readings(greeting, Reading::default(), &[])
+        Self::readings_where(greeting, &[])
     }
 
     fn fold(first: &Step, second: &Step) -> Option<Step> {
@@ -167,28 +168,36 @@ impl Driven for Driver {
     }
 }
 
-/// The checker of an implementation. Where only the host can remember what an older state has forgotten, that is told by
+/// The text by which an implementation is judged. Where only the host can remember what an older state has forgotten, that is told by
 /// itself: "the clause is `host-must-guard`".
-fn checked(greeting: &Greeting<PendingAction>, reading: Reading) -> Checked<Spec> {
-    let variant = Variant {
+pub(super) fn judging(greeting: &Greeting<PendingAction>, reading: Reading) -> Variant<Spec> {
+    Variant {
         hidden: wire::hidden(|kind| greeting.shows(kind)),
         reading: Reading {
             rollback: Rollback::TheHosts,
             ..reading
         },
         ..Variant::default()
-    };
-    Checked::new(variant, Account::default())
+    }
 }
 
-/// Every way to take what is open, the default first, then by how much is otherwise; without what is settled.
+fn checked(greeting: &Greeting<PendingAction>, reading: Reading) -> Checked<Spec> {
+    Checked::new(judging(greeting, reading), Account::default())
+}
+
+/// Every way to take what is open and not settled, the default first, then by how much is otherwise.
 pub(super) fn readings(
     greeting: &Greeting<PendingAction>,
-    default: Reading,
-    settled: &[&str],
+    settled: &[(&str, &str)],
 ) -> Vec<Taken<Checked<Spec>>> {
+    let default = settled
+        .iter()
+        .fold(Reading::default(), |reading, (name, way)| {
+            reading.with(name, way).unwrap_or(reading)
+        });
     let mut all = vec![(Vec::new(), default, 0)];
-    for (name, ways) in OPEN.iter().filter(|(name, _)| !settled.contains(name)) {
+    let is_open = |name: &str| settled.iter().all(|(settled, _)| *settled != name);
+    for (name, ways) in OPEN.iter().filter(|(name, _)| is_open(name)) {
         let with = |(choices, reading, changed): (Vec<_>, Reading, u8)| {
             let ways = (0..).zip(*ways);
             ways.filter_map(move |(place, way)| {

@@ -22,6 +22,7 @@ use countersign_reference::pending_action::{
 pub use driven::Driver;
 pub use host::Host;
 pub use step::{Approved, Asked, Decided, Decider, Proposed, Quoted, Session, Step, Which};
+pub use suite::derived as derived_suite;
 
 use crate::checked::Checked;
 use crate::wide::{Run, Shown, Wide};
