@@ -12,8 +12,8 @@ use countersign_conform::driven::{Driven, Others, Run, play};
 use countersign_conform::implementation::{Greeted, Implementation, Lost};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::{Short, committed};
 use countersign_conform::suite::party::{Answering, ablated, all, without};
+use countersign_conform::suite::{Short, committed};
 use countersign_lint::envelope::{How, Opened};
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::LintReport;
@@ -118,7 +118,9 @@ fn assert_reference_not_accused<D: Referred + Answering>(least: u64) {
 }
 
 /// The rules that are seen in a transcript of those runs to be left out, each with the clauses that are named, and those that are not.
-fn found<D: Answering>(shows: fn(&Short<D>, &str) -> bool) -> (
+fn found<D: Answering>(
+    shows: fn(&Short<D>, &str) -> bool,
+) -> (
     BTreeMap<&'static str, BTreeSet<&'static str>>,
     Vec<&'static str>,
 ) {
