@@ -252,11 +252,10 @@ impl<P: Protocol> Checker<P> {
         let mut first = None;
         let mut clauses: Vec<Clause> = Vec::new();
         for left_out in Self::candidates(stated) {
-            let enforced: Vec<Clause> = left_out
-                .iter()
-                .filter(|it| variant.enforces(*it) && !clauses.contains(it))
-                .collect();
-            if enforced.is_empty() {
+            let enforced: Vec<Clause> =
+                left_out.iter().filter(|it| variant.enforces(*it)).collect();
+            // Where one of several is enough, the others are not to blame.
+            if enforced.is_empty() || enforced.iter().any(|it| clauses.contains(it)) {
                 continue;
             }
             let worlds = self.explain(&variant.without(left_out), first_alone, call, outputs);
