@@ -897,8 +897,12 @@ impl Names {
             .nonce
             .map(|it| issued(&mut self.nonces, it, |it| format!("nonce_{it}")));
         let deciders = it.deciders.as_ref();
-        let deciders =
-            deciders.map(|names| names.iter().map(|it| self.name_of(*it)).collect::<Vec<_>>());
+        // They have no order: the numbers are those of their first appearance.
+        let deciders = deciders.map(|names| {
+            let mut names: Vec<_> = names.iter().map(|it| self.name_of(*it)).collect();
+            names.sort_unstable();
+            names
+        });
         vec![
             ("type", json!("created")),
             ("nonce", json!(nonce)),

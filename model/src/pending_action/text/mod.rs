@@ -1,6 +1,6 @@
 //! Pending actions, the text as one function: the contract of a ledger that holds a tool call until somebody has decided.
 //!
-//! Read `spec` beside the text. It stands beside the model that it will replace, and shares nothing with it.
+//! Read `spec` beside the text.
 
 pub mod account;
 pub mod alphabet;
