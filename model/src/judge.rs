@@ -20,6 +20,11 @@ pub trait Judge {
     /// Takes one call, its time in milliseconds since the epoch, and all that was put out for it, in order.
     /// What was broken, in the order of the text; empty where nothing was.
     fn see(&mut self, now: i64, call: &Self::Call, outputs: &[Self::Output]) -> Vec<Finding>;
+
+    /// Whether it judges nothing more, since too many explanations fit what it was shown.
+    fn has_given_up(&self) -> bool {
+        false
+    }
 }
 
 /// One thing that the text would have wanted otherwise.

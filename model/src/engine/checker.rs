@@ -73,6 +73,11 @@ impl<P: Protocol> Checker<P> {
         &self.worlds
     }
 
+    /// Whether there were too many explanations, so that nothing more is judged.
+    pub fn is_undecided(&self) -> bool {
+        self.is_undecided
+    }
+
     /// Takes a call and all that the party put out for it.
     pub fn observe(
         &mut self,
@@ -87,6 +92,28 @@ impl<P: Protocol> Checker<P> {
         } else {
             Judgement::Found(self.find(variant, call, outputs))
         }
+    }
+
+    /// What becomes of it with a call and all that the party put out for it, and what is said of that.
+    pub(crate) fn observed(
+        &self,
+        variant: &Variant<P>,
+        call: &P::Call,
+        outputs: &[P::Output],
+    ) -> (Self, Judgement<P::Output>) {
+        let mut next = Self {
+            worlds: SmallVec::new(),
+            ..*self
+        };
+        if !self.is_undecided {
+            next.worlds = self.explain(variant, false, call, outputs);
+        }
+        if (1..=MOST_WORLDS).contains(&next.worlds.len()) {
+            return (next, Judgement::Conforms);
+        }
+        next.worlds.clone_from(&self.worlds);
+        let judgement = next.observe(variant, call, outputs);
+        (next, judgement)
     }
 
     /// Takes a call and what was put out for it, if everything can be explained; else nothing is taken.
@@ -144,7 +171,8 @@ impl<P: Protocol> Checker<P> {
 
     /// Names the fault and goes on from where it leads.
     ///
-    /// The first clause in the order of the text without which everything fits; what was found before may be it again.
+    /// The first clause in the order of the text without which everything fits, a MUST before a SHOULD; what was found before
+    /// may be it again.
     /// A fact that nobody has seen decided comes in only where nothing else explains it. Where no clause explains it
     /// alone, it is two faults; where no two do, it is what is gravest, and what did not fit is uncertain from here on.
     fn find(
@@ -225,10 +253,12 @@ impl<P: Protocol> Checker<P> {
         }
     }
 
-    /// Each clause alone, and those that state the same together.
+    /// Each clause alone, what binds before what is only recommended, and those that state the same together.
     fn candidates(stated: &[Clauses]) -> impl Iterator<Item = ClauseSet> {
-        let all = (0..=u8::MAX).map(Clause).take(P::CLAUSES.len());
-        let alone = all.map(ClauseSet::from);
+        let all = || (0..=u8::MAX).map(Clause).take(P::CLAUSES.len());
+        let others = all().filter(|it| !P::is_must(*it));
+        let alone = all().filter(|it| P::is_must(*it)).chain(others);
+        let alone = alone.map(ClauseSet::from);
         alone.chain(stated.iter().map(|clauses| ClauseSet::EMPTY.and(clauses)))
     }
 
@@ -244,11 +274,10 @@ impl<P: Protocol> Checker<P> {
         let mut first = None;
         let mut clauses: Vec<Clause> = Vec::new();
         for left_out in Self::candidates(stated) {
-            let enforced: Vec<Clause> = left_out
-                .iter()
-                .filter(|it| variant.enforces(*it) && !clauses.contains(it))
-                .collect();
-            if enforced.is_empty() {
+            let enforced: Vec<Clause> =
+                left_out.iter().filter(|it| variant.enforces(*it)).collect();
+            // Where one of several is enough, the others are not to blame.
+            if enforced.is_empty() || enforced.iter().any(|it| clauses.contains(it)) {
                 continue;
             }
             let worlds = self.explain(&variant.without(left_out), first_alone, call, outputs);
@@ -268,7 +297,7 @@ impl<P: Protocol> Checker<P> {
     }
 
     /// Two faults: a clause without which something else is wrong, and the first without which nothing is then. The one that
-    /// forbids the gravest of what does not fit names them.
+    /// forbids the gravest of what does not fit names them; where both do, the first.
     fn without_two(
         &self,
         variant: &Variant<P>,
@@ -289,12 +318,17 @@ impl<P: Protocol> Checker<P> {
                 beside: Some(beside),
                 ..it
             };
-            if mismatches.first().is_none_or(|it| rest.contains(it)) {
+            let less = variant.without(it.clause.into());
+            let gravest = |rest: &[Mismatch<P::Output>]| {
+                let gone = mismatches.iter().filter(|it| !rest.contains(it));
+                gone.map(|it| P::gravity(it.output())).min()
+            };
+            let ((_, rest_of_other), _) = self.closest(&less, call, outputs);
+            if gravest(&rest).is_none_or(|own| gravest(&rest_of_other).is_some_and(|it| it < own)) {
                 return Some(with_beside(it, beside));
             }
-            let less = variant.without(it.clause.into());
-            let gravest = self.without_one(&less, first_alone, stated, call, outputs)?;
-            Some(with_beside(gravest, it.clause))
+            let first = self.without_one(&less, first_alone, stated, call, outputs)?;
+            Some(with_beside(first, it.clause))
         })
     }
 

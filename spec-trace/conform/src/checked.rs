@@ -90,6 +90,10 @@ impl<P: Worded> Judge for Checked<P> {
         });
         findings.collect()
     }
+
+    fn has_given_up(&self) -> bool {
+        self.checker.is_undecided()
+    }
 }
 
 /// The id of a clause.

@@ -248,6 +248,8 @@ pub struct Played<D: Driven> {
     names: BTreeMap<String, String>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
+    /// From that call on nothing is judged, counted from 1: too many explanations fit.
+    pub unjudged_from: Option<usize>,
 }
 
 impl<D: Driven> Run<D> {
@@ -318,6 +320,7 @@ fn driven_with<D: Driven, I: Implementation<D::Protocol>>(
         wrong: Vec::new(),
         names: BTreeMap::new(),
         unsupported: BTreeSet::new(),
+        unjudged_from: None,
     };
     if let Err(lost) = partner.reset(D::START) {
         played.is_lost(0, lost);
@@ -369,6 +372,9 @@ fn driven_with<D: Driven, I: Implementation<D::Protocol>>(
         }
         for finding in found {
             played.is_wrong(at, finding, None);
+        }
+        if played.unjudged_from.is_none() && judge.has_given_up() {
+            played.unjudged_from = Some(played.told.len());
         }
         played.shown.push((now, asked.call, shown));
     }

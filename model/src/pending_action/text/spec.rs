@@ -66,8 +66,8 @@ pub enum Binding {
     Settled,
     /// The call is in doubt, or runs once more: one of both.
     Resumed(ActionId),
-    /// The request is refused, which that clause lets the host make.
-    Refused(Clause),
+    /// The request is refused, which those clauses let the host make.
+    Refused(Clauses),
 }
 
 impl Protocol for PendingAction {
@@ -143,7 +143,7 @@ impl Protocol for PendingAction {
                 | Output::Refused
                 | Output::Other(_) => false,
             }),
-            Binding::Refused(clause) => return Err(clause.alone()),
+            Binding::Refused(clauses) => return Err(clauses),
         }
         Ok(())
     }
@@ -155,18 +155,15 @@ impl Protocol for PendingAction {
         let seen = action.map_or(Phase::Absent, |it| it.seen);
         // It is open until it expires.
         let is_early = |seen| seen == Phase::Pending && action.is_some_and(|it| !is_over(step, it));
-        let clause = match output {
-            Output::Perform { .. } if step.open.iter().any(|it| is_run(&it.output)) => PA_3,
+        let clauses: Clauses = match output {
+            Output::Perform { .. } if step.open.iter().any(|it| is_run(&it.output)) => &[PA_3],
             Output::Perform { .. } => match seen {
                 // By another reading it need not be asked about.
-                Phase::Pending if action.is_some_and(|it| it.only_reads) => {
-                    step.account.believe(output);
-                    return Err(&[PA_1, PA_13]);
-                }
-                Phase::Absent | Phase::Pending => PA_1,
-                Phase::Denied => PA_5,
-                Phase::Expired => PA_7,
-                Phase::Released | Phase::Finished => PA_8,
+                Phase::Pending if action.is_some_and(|it| it.only_reads) => &[PA_1, PA_13],
+                Phase::Absent | Phase::Pending => &[PA_1],
+                Phase::Denied => &[PA_5],
+                Phase::Expired => &[PA_7],
+                Phase::Released | Phase::Finished => &[PA_8],
             },
             // "No `event_id`, `message_id` … twice": what is told, is told once and apart.
             Output::Append(Message {
@@ -177,7 +174,7 @@ impl Protocol for PendingAction {
                 id: Id::Again | Id::Taken,
                 ..
             })
-            | Output::InDoubt(_) => PA_10,
+            | Output::InDoubt(_) => &[PA_10],
             Output::Event(Event { what, .. }) => match what {
                 What::Created(_)
                     if step.open.iter().any(|it| {
@@ -190,32 +187,38 @@ impl Protocol for PendingAction {
                         )
                     }) =>
                 {
-                    PA_1
+                    &[PA_1]
                 }
-                What::Created(_) => PA_14,
-                What::Expired if is_early(seen) => PA_7,
+                What::Created(_) => &[PA_14, PA_10],
+                What::Expired if is_early(seen) => &[PA_7],
                 What::Decided { .. }
                 | What::Denied { .. }
                 | What::Executed { .. }
                 | What::NotRun
                 | What::Expired
-                | What::Cancelled { .. } => PA_10,
+                | What::Cancelled { .. } => &[PA_10],
             },
             Output::Append(Message { body, .. }) => match body {
-                Body::ConfirmationRequest { .. } => PA_9,
-                Body::ToolCall { .. } | Body::ToolResult { .. } => PA_4,
-                Body::DeniedResult { .. } => PA_6,
-                Body::ExpiredResult { .. } if is_early(seen) => PA_7,
-                Body::ExpiredResult { .. } | Body::CancelledResult { .. } => PA_10,
-                Body::UserMessage { .. } => PA_11,
+                // "user-facing summary/prompt": what is shown is what was proposed.
+                Body::ConfirmationRequest { .. } => &[PA_9, PA_1],
+                Body::ToolCall { .. } | Body::ToolResult { .. } => &[PA_4, PA_10],
+                Body::DeniedResult { .. } => &[PA_6],
+                Body::ExpiredResult { .. } if is_early(seen) => &[PA_7],
+                Body::ExpiredResult { .. } | Body::CancelledResult { .. } => &[PA_10],
+                Body::UserMessage { .. } => &[PA_11, PA_10],
             },
             // "None is required or wrong."
             Output::Audit => return Ok(()),
             // What the contract lets a host do is done, and nothing beyond it.
-            Output::Snapshot(_) | Output::Refused | Output::Other(_) => PA_12,
+            Output::Snapshot(_) | Output::Refused | Output::Other(_) => &[PA_12],
         };
         step.account.believe(output);
-        Err(clause.alone())
+        // Each of them forbids it: without any of them it is free.
+        if clauses.iter().all(|it| step.enforces(*it)) {
+            Err(clauses)
+        } else {
+            Ok(())
+        }
     }
 
     fn thing(output: &Output) -> Option<ActionId> {
@@ -298,7 +301,7 @@ impl Turn<'_, '_> {
             Op::Cancel(action) => self.cancel(*action),
             Op::EndSession(session) => self.end_session(*session),
             Op::Snapshot => {
-                self.offer(PA_12)?;
+                self.offer(PA_12.alone())?;
                 let id = self.step.account.next_snapshot();
                 self.step
                     .owe(&[PA_12], Output::Snapshot(id))
@@ -318,7 +321,7 @@ impl Turn<'_, '_> {
     // ── "loop/tool policy can return or register a pending_action with: …" (PA-1, PA-14) ──
 
     fn propose(&mut self, proposal: &Proposal) -> Result<(), Clauses> {
-        self.offer(PA_1)?;
+        self.offer(PA_1.alone())?;
         let Proposal {
             agent,
             session,
@@ -344,14 +347,14 @@ impl Turn<'_, '_> {
         // "exact arguments": text that has no one meaning is not exact.
         self.check(PA_3, arguments.value.meaning.is_some())?;
         // "The user-visible confirmation label can remain short."
-        self.check(
-            PA_9,
+        self.check_each(
+            &[PA_9, PA_1],
             label.is_at_most(LABEL_CHARACTERS) && !label.has_line_break,
         )?;
         // "resolved effect (write, destructive, external, etc.)"
-        self.check(PA_13, !matches!(effect, Effect::Other(_)))?;
-        self.check(
-            PA_2,
+        self.check_each(&[PA_13, PA_1], !matches!(effect, Effect::Other(_)))?;
+        self.check_each(
+            &[PA_2, PA_1],
             proposal
                 .deciders
                 .as_ref()
@@ -412,14 +415,15 @@ impl Turn<'_, '_> {
     // ── "a later user decision can resolve the pending action as allow/deny" (PA-2) ──
 
     fn decide(&mut self, decide: &Decide) -> Result<(), Clauses> {
-        self.offer(PA_2)?;
+        self.offer(&[PA_2, PA_1])?;
         let is_allowed = match decide.decision {
             Decision::Allow => true,
             Decision::Deny => false,
             Decision::Other(_) => return self.check(PA_2, false),
         };
-        // PA-2 left out: a structured decision need not resolve anything, and an allow may resolve as a deny.
-        let ways = if self.step.enforces(PA_2) {
+        // PA-1 left out: what was paused need not go on. PA-2 left out: nor by a structured decision. An allow may then
+        // resolve as a deny.
+        let ways = if self.step.enforces(PA_1) && self.step.enforces(PA_2) {
             1
         } else {
             2 + u8::from(is_allowed)
@@ -460,15 +464,13 @@ impl Turn<'_, '_> {
                 DecidersAbsent::TheAgentToo => true,
             },
         };
-        // PA-1: a call that runs on the allow of somebody else has not been paused for the decision.
-        if !is_allowed || self.step.enforces(PA_1) {
-            self.check(PA_2, is_somebody && may_decide)?;
-        }
+        // PA-1: what somebody else decides has not been paused for the decision.
+        self.check_each(&[PA_2, PA_1], is_somebody && may_decide)?;
         // "Deny/cancel resolves the pending action without executing the tool."
         // "Expired or already-resolved pending actions cannot execute."
         match phase {
             Phase::Expired => self.check(PA_7, false)?,
-            Phase::Denied if is_allowed && !self.step.enforces(PA_5) => {}
+            Phase::Denied if is_allowed => self.check_each(&[PA_8, PA_5], false)?,
             Phase::Absent | Phase::Released | Phase::Finished | Phase::Denied => {
                 self.check(PA_8, false)?;
             }
@@ -564,7 +566,7 @@ impl Turn<'_, '_> {
 
     /// "ambiguous free-text confirmations can still go through the model" (PA-11)
     fn say(&mut self, by: Text, text: Text) -> Result<(), Clauses> {
-        self.offer(PA_11)?;
+        self.offer(PA_11.alone())?;
         // Nothing is said of blank or long texts.
         let is_text = by.is_at_most(NAME_CHARACTERS) && text.is_at_most(u32::MAX);
         if !is_text && self.step.choose(2) == 1 {
@@ -612,7 +614,7 @@ impl Turn<'_, '_> {
         status: Status,
         result: Option<Value>,
     ) -> Result<(), Clauses> {
-        self.offer(PA_4)?;
+        self.offer(&[PA_4, PA_10])?;
         self.check(PA_10, !matches!(status, Status::Other(_)))?;
         let (action, phase) = self.recall(id, Phase::Released)?;
         self.check(PA_8, phase != Phase::Finished)?;
@@ -640,7 +642,7 @@ impl Turn<'_, '_> {
     // ── "Deny/cancel resolves the pending action without executing the tool" (PA-5) ──
 
     fn cancel(&mut self, id: ActionId) -> Result<(), Clauses> {
-        self.offer(PA_5)?;
+        self.offer(PA_5.alone())?;
         let (_, phase) = self.recall(id, Phase::Pending)?;
         self.check(PA_8, phase == Phase::Pending)?;
         self.settle(id, Phase::Denied, PA_5, Some(Reason::Requested));
@@ -649,7 +651,7 @@ impl Turn<'_, '_> {
     }
 
     fn end_session(&mut self, session: Text) -> Result<(), Clauses> {
-        self.offer(PA_5)?;
+        self.offer(PA_5.alone())?;
         // Nothing is said of names that no session can have.
         if !session.is_at_most(NAME_CHARACTERS) && self.step.choose(2) == 1 {
             return self.check(PA_5, false);
@@ -674,7 +676,7 @@ impl Turn<'_, '_> {
 
     /// "The host hands back an older state: nothing that was resolved since is pending again."
     fn roll_back(&mut self, id: SnapshotId) -> Result<(), Clauses> {
-        self.offer(PA_12)?;
+        self.offer(PA_12.alone())?;
         let account = &self.step.account;
         let now = account.snapshot(id);
         let saved: SmallVec<[_; 2]> = account
@@ -804,15 +806,28 @@ impl Turn<'_, '_> {
     }
 
     fn check(&self, clause: Clause, holds: bool) -> Result<(), Clauses> {
-        self.step.check(clause, holds).map_err(Clause::alone)
+        self.check_each(clause.alone(), holds)
     }
 
-    /// The host can ask for this, unless the clause that says so is left out.
-    fn offer(&mut self, clause: Clause) -> Result<(), Clauses> {
-        if self.step.enforces(clause) {
+    /// Each of these clauses asks for it: without any of them it need not hold.
+    fn check_each(&self, clauses: Clauses, holds: bool) -> Result<(), Clauses> {
+        if holds || !self.enforces_each(clauses) {
+            Ok(())
+        } else {
+            Err(clauses)
+        }
+    }
+
+    fn enforces_each(&self, clauses: Clauses) -> bool {
+        clauses.iter().all(|it| self.step.enforces(*it))
+    }
+
+    /// The host can ask for this, unless a clause that says so is left out.
+    fn offer(&mut self, clauses: Clauses) -> Result<(), Clauses> {
+        if self.enforces_each(clauses) {
             self.step
                 .allow(&[], Output::Refused)
-                .bind(Binding::Refused(clause));
+                .bind(Binding::Refused(clauses));
         } else if self.step.choose(2) == 1 {
             return Err(&[]);
         }

@@ -85,8 +85,9 @@ caller of `confirm`: diff does not judge it. `lint` warns of it.
 Exit status: 1 a violation that is not in the baseline (a SHOULD with --strict);
 2 COMMAND does not start or does not answer `hello`, or --save cannot be
 written; 3 a MUST that COMMAND declares was not exercised, a control was not
-caught, or the search was stopped; else 0. A crash, a flood or a malformed
-answer later on is a divergence from the driver protocol.";
+caught, a run was not judged to its end, or the search was stopped; else 0. A
+crash, a flood or a malformed answer later on is a divergence from the driver
+protocol.";
 
 /// Drives an implementation, and tells the shortest runs in which it does not do what the rules say
 #[expect(

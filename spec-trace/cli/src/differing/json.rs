@@ -41,7 +41,7 @@ pub fn document(report: &Report) -> Value {
             json!({"identity": it.fingerprint, "clause": it.clause, "reason": it.reason})
         }).collect::<Vec<_>>(),
     });
-    if report.is_live {
+    if report.is_live || !report.remarks.is_empty() {
         document["remarks"] = json!(report.remarks);
     }
     document

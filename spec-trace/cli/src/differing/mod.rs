@@ -189,6 +189,7 @@ impl Report {
             taken: search.taken(),
             readings: search.choices(),
             divergences,
+            remarks: unjudged(&search.unjudged).into_iter().collect(),
             ..Self::of_nothing(D::Protocol::NAME, greeting.name.clone(), part)
         }
     }
@@ -314,7 +315,9 @@ impl Report {
         }
         let is_tried = self.count(Verdict::Upholds) > 0 || !self.part.is_whole;
         let is_whole = self.untried().is_empty() || !self.part.is_whole;
-        let is_judged = self.unsupported.is_empty() && self.uncaught().next().is_none();
+        let is_judged = self.unsupported.is_empty()
+            && self.uncaught().next().is_none()
+            && (self.is_live || self.remarks.is_empty());
         Status::if_exercised(is_tried && is_whole && is_judged && self.part.ended.is_none())
     }
 
@@ -371,6 +374,23 @@ const fn cut(ended: Ended) -> &'static str {
         Ended::Hung => "stopped at the first hang",
         Ended::Found => "stopped at the first violation",
     }
+}
+
+/// What is said of runs that were not judged to their end.
+fn unjudged(runs: &[(u64, usize)]) -> Option<String> {
+    let (first, others) = runs.split_first()?;
+    let run = match first {
+        (0, call) => format!("a run without a seed from call {call} on"),
+        (seed, call) => format!("the run of seed {seed} from call {call} on"),
+    };
+    let others = match others.len() {
+        0 => String::new(),
+        1 => ", and the end of another run".to_owned(),
+        count => format!(", and the end of {count} other runs"),
+    };
+    Some(format!(
+        "not judged: {run}{others}, since too many explanations fit the outputs"
+    ))
 }
 
 /// Every clause that the judge of a protocol names, before the first run.

@@ -3,8 +3,19 @@
 use crate::adapter;
 use crate::kept;
 
+use countersign_cli::answer::{ReportFormat, Status};
+use countersign_cli::differing::{Part, Report};
+use countersign_cli::serve::controls::Referred as _;
+use countersign_conform::checked::Checked;
+use countersign_conform::driven::{Run, Search, Taken};
+use countersign_conform::implementation::Greeted;
 use countersign_conform::pending_action::wide::Driver;
+use countersign_model::engine::clause::ClauseSet;
+use countersign_model::engine::protocol::Variant;
+use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::text::clauses::{PA_2, PA_3, PA_4, PA_10};
 use kept::Caught;
+use serde_json::{Value, json};
 
 /// Each fault of the adapter, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
 const CAUGHT: [Caught<'_>; 39] = [
@@ -86,4 +97,46 @@ fn a_fault_has_the_same_divergences_in_whatever_runs() {
 fn each_fault_has_the_same_divergences_in_whatever_runs() {
     let faults = CAUGHT.map(|(fault, ..)| fault);
     kept::are_stable::<Driver>(start, &faults, 500, &[1, 5_000, 9_000]);
+}
+
+/// Where free text may allow any of seven questions and nothing need be told, too many explanations fit after four texts.
+#[test]
+fn what_is_not_judged_is_said() {
+    let left_out = [PA_2, PA_3, PA_4, PA_10].into_iter();
+    let variant = Variant {
+        left_out: left_out.fold(ClauseSet::EMPTY, ClauseSet::with),
+        ..Variant::default()
+    };
+    let lenient = Taken {
+        choices: Vec::new(),
+        judge: Checked::new(variant, Account::default()),
+    };
+    let reference = Greeted::new(Driver::reference(1)).expect("it greets");
+    let mut search = Search::<Driver, _>::taking(reference, vec![lenient]);
+    let asked = json!({"clock": "stays", "asked": {"propose": {
+        "session": {"place": 0, "ended": false}, "agent": 0, "tool": 0, "arguments": 0, "effect": 2,
+        "words": 0, "expires_in": null, "deciders": 2, "idempotent": false,
+    }}});
+    let said = json!({"clock": "stays", "asked": {"say": {"by": 1, "text": 0}}});
+    let steps = [vec![asked; 7], vec![said; 5]].concat().into_iter();
+    let steps = steps.map(|it| serde_json::from_value(it).expect("a step"));
+    search.play(&Run::of(steps.collect()), 5);
+    assert_eq!(search.unjudged, [(5, 11)]);
+    let said = "not judged: the run of seed 5 from call 11 on";
+    let report = Report::of(&search, Part::whole(1), &[], |_| String::new());
+    let answer = report.answer(ReportFormat::Text, true);
+    assert!(answer.text.contains(said), "{said}: {}", answer.text);
+    assert_eq!(answer.status, Status::Inconclusive);
+    let document = report.answer(ReportFormat::Json, true).text;
+    let document: Value = serde_json::from_str(&document).expect("a document");
+    let remark = document["remarks"][0].as_str().expect("a remark");
+    assert!(remark.starts_with(said), "{remark}");
+    // Nothing of it is only a matter of what was tried.
+    let part = Part {
+        is_whole: false,
+        ..Part::whole(1)
+    };
+    let report = Report::of(&search, part, &[], |_| String::new());
+    let status = report.answer(ReportFormat::Text, true).status;
+    assert_eq!(status, Status::Inconclusive);
 }

@@ -25,7 +25,8 @@ const CAUGHT: [Caught<'_>; 21] = [
     ("doubt_once", "PA-10", 50),
     ("ends_two", "PA-10", 75),
     ("error_retries", "PA-10", 26),
-    ("finish_twice_restart", "PA-10", 57),
+    // "The action is finished already", as the page of the protocol has it.
+    ("finish_twice_restart", "PA-8", 57),
     ("forgets_ended", "PA-5", 56),
     ("half_second", "PA-7", 0),
     ("long_label", "PA-1", 48),

@@ -48,6 +48,8 @@ pub struct Search<D: Driven, I> {
     pub unsupported: BTreeSet<String>,
     /// The clauses that are kept only where the host never hands an old state back.
     pub guarded_by_host: BTreeSet<&'static str>,
+    /// The runs that were not judged to their end: the seed, 0 where there is none, and the call from which on.
+    pub unjudged: Vec<(u64, usize)>,
     /// How often something was found by each clause.
     pub times: BTreeMap<&'static str, u64>,
     /// For so long a run is made shorter.
@@ -168,6 +170,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             others: Others::default(),
             unsupported: BTreeSet::new(),
             guarded_by_host: BTreeSet::new(),
+            unjudged: Vec::new(),
             times: BTreeMap::new(),
             shrinking: SHRINKING,
             threads: processors(),
@@ -304,7 +307,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// Adds what each way to take the text finds in runs.
     fn are_found(&mut self, all: &[Played<D>], found: &mut [BTreeSet<&'static str>]) {
         for played in all {
-            self.is_played(played);
+            self.is_played(played, 0);
         }
         let finds = |(): &mut (), (taken, _): &(Taken<D::Judge>, bool)| {
             let found = all.iter().flat_map(|it| it.wrong_by(&taken.judge));
@@ -351,7 +354,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             return;
         }
         self.runs += 1;
-        self.is_played(&played);
+        self.is_played(&played, seed);
         let found = played.found_by(&self.readings[self.reading].0.judge);
         if is_tried || !self.news_in(&found).is_empty() {
             self.take_readings(&played);
@@ -359,7 +362,9 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         self.note([(run, &played, seed)].into_iter());
     }
 
-    fn is_played(&mut self, played: &Played<D>) {
+    fn is_played(&mut self, played: &Played<D>, seed: u64) {
+        self.unjudged
+            .extend(played.unjudged_from.map(|call| (seed, call)));
         self.calls += u64::try_from(played.told.len()).unwrap_or(u64::MAX);
         self.unsupported.extend(played.unsupported.iter().cloned());
     }
