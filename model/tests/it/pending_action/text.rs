@@ -15,11 +15,11 @@ use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::clause::{Clause, ClauseSet, Level};
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
-use countersign_model::pending_action::text::PendingAction;
-use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::alphabet::*;
-use countersign_model::pending_action::text::clauses::*;
-use countersign_model::pending_action::text::readings::*;
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::account::Account;
+use countersign_model::pending_action::alphabet::*;
+use countersign_model::pending_action::clauses::*;
+use countersign_model::pending_action::readings::*;
 
 type Step = (Call, Vec<Output>);
 
@@ -377,10 +377,7 @@ fn rows() -> Vec<Row> {
         ..proposal()
     };
     let in_doubt = |action| (restart(&[]), vec![Output::InDoubt(action)]);
-    let both_in_doubt = (
-        restart(&[]),
-        vec![Output::InDoubt(0), Output::InDoubt(1)],
-    );
+    let both_in_doubt = (restart(&[]), vec![Output::InDoubt(0), Output::InDoubt(1)]);
     let lost = out(was_denied(0));
     let bad = |change: fn(&mut Proposal)| {
         let mut it = proposal();
