@@ -94,6 +94,28 @@ impl<P: Protocol> Checker<P> {
         }
     }
 
+    /// What becomes of it with a call and all that the party put out for it, and what is said of that.
+    pub(crate) fn observed(
+        &self,
+        variant: &Variant<P>,
+        call: &P::Call,
+        outputs: &[P::Output],
+    ) -> (Self, Judgement<P::Output>) {
+        let mut next = Self {
+            worlds: SmallVec::new(),
+            ..*self
+        };
+        if !self.is_undecided {
+            next.worlds = self.explain(variant, false, call, outputs);
+        }
+        if (1..=MOST_WORLDS).contains(&next.worlds.len()) {
+            return (next, Judgement::Conforms);
+        }
+        next.worlds.clone_from(&self.worlds);
+        let judgement = next.observe(variant, call, outputs);
+        (next, judgement)
+    }
+
     /// Takes a call and what was put out for it, if everything can be explained; else nothing is taken.
     pub(crate) fn explains(
         &mut self,

@@ -189,6 +189,48 @@ impl<P: Environment, Q> PartialEq for Action<P, Q> {
 /// The property that the checker states of a party that is held to the text.
 pub const CONFORMS: &str = "every output is explained by the text";
 
+impl<P: Environment, Q: Party<P>> Model<P, Q> {
+    /// Everything that can be said to the party.
+    pub fn calls(&self, state: &State<P, Q>, each: &mut dyn FnMut(P::Call)) {
+        match &state.down {
+            Some(lost) => each(P::restart(&state.around, lost)),
+            None => P::calls(&self.bounds, &state.around, &state.history, each),
+        }
+    }
+
+    /// Every way in which the party takes the call, alive or dying.
+    pub fn answers(&self, state: &State<P, Q>, call: &P::Call, each: &mut dyn FnMut(Action<P, Q>)) {
+        let may_crash = state.down.is_none() && P::may_crash(&state.around);
+        state
+            .party
+            .answers(&self.variant, self.freedom, call, &mut |party, outputs| {
+                let answer = Arc::new((party, outputs));
+                let outputs = &answer.1;
+                // To die before an output that leaves no trace is to die after it.
+                let is_death = |lost: &usize| {
+                    *lost == outputs.len() || P::leaves_trace(&outputs[outputs.len() - lost])
+                };
+                let deaths = (1..=if may_crash { outputs.len() } else { 0 }).filter(is_death);
+                for lost in deaths.chain([0]) {
+                    each(Action::Call {
+                        call: call.clone(),
+                        answer: Arc::clone(&answer),
+                        lost,
+                    });
+                }
+            });
+    }
+
+    /// Everything that can happen without a call.
+    pub fn moves(&self, state: &State<P, Q>, each: &mut dyn FnMut(Action<P, Q>)) {
+        if state.down.is_none() {
+            P::moves(&self.bounds, &state.around, &mut |around| {
+                each(Action::Move(around));
+            });
+        }
+    }
+}
+
 impl<P: Environment, Q: Party<P>> Checkable for Model<P, Q> {
     type State = State<P, Q>;
     type Action = Action<P, Q>;
@@ -207,35 +249,14 @@ impl<P: Environment, Q: Party<P>> Checkable for Model<P, Q> {
         if !state.party.conforms() {
             return;
         }
-        let may_crash = state.down.is_none() && P::may_crash(&state.around);
-        let mut happens = |call: P::Call| {
-            state
-                .party
-                .answers(&self.variant, self.freedom, &call, &mut |party, outputs| {
-                    let answer = Arc::new((party, outputs));
-                    let outputs = &answer.1;
-                    // To die before an output that leaves no trace is to die after it.
-                    let is_death = |lost: &usize| {
-                        *lost == outputs.len() || P::leaves_trace(&outputs[outputs.len() - lost])
-                    };
-                    let deaths = (1..=if may_crash { outputs.len() } else { 0 }).filter(is_death);
-                    actions.extend(deaths.chain([0]).map(|lost| Action::Call {
-                        call: call.clone(),
-                        answer: Arc::clone(&answer),
-                        lost,
-                    }));
-                });
-        };
-        if let Some(lost) = &state.down {
-            happens(P::restart(&state.around, lost));
-            return;
-        }
-        P::calls(&self.bounds, &state.around, &state.history, &mut happens);
-        P::moves(&self.bounds, &state.around, &mut |around| {
-            actions.push(Action::Move(around));
+        self.calls(state, &mut |call| {
+            self.answers(state, &call, &mut |action| actions.push(action));
         });
-        // Of equally short runs the checker keeps the last, and what is said first is the plainest.
-        actions.reverse();
+        self.moves(state, &mut |action| actions.push(action));
+        if state.down.is_none() {
+            // Of equally short runs the checker keeps the last, and what is said first is the plainest.
+            actions.reverse();
+        }
     }
 
     fn next_state(&self, before: &State<P, Q>, action: Action<P, Q>) -> Option<State<P, Q>> {

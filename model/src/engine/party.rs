@@ -140,8 +140,7 @@ impl<P: Protocol, E> Judged<P, E> {
         call: &P::Call,
         outputs: &[P::Output],
     ) -> Self {
-        let mut checker = self.checker.clone();
-        let judgement = checker.observe(variant, call, outputs);
+        let (checker, judgement) = self.checker.observed(variant, call, outputs);
         Self {
             executor,
             checker,

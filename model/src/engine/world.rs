@@ -85,9 +85,10 @@ impl<P: Protocol> World<P> {
         &self.open
     }
 
-    /// Every way in which a step can go on from here.
+    /// Every way in which a step can go on from here, with those obligations.
     fn explore<R>(
         &self,
+        open: &[Obligation<P>],
         variant: &Variant<P>,
         first_alone: bool,
         mut step: impl FnMut(&mut Step<'_, P>) -> R,
@@ -95,11 +96,10 @@ impl<P: Protocol> World<P> {
     ) {
         let mut choices = Choices::default();
         loop {
-            let (account, open) = (self.account.clone(), self.open.clone());
             let mut it = Step {
                 variant,
-                account,
-                open,
+                account: self.account.clone(),
+                open: open.to_vec(),
                 choices,
                 next: self.next,
             };
@@ -131,6 +131,7 @@ impl<P: Protocol> World<P> {
         mut each: impl FnMut(Self),
     ) {
         self.explore(
+            &self.open,
             variant,
             first_alone,
             |step| P::call(step, call),
@@ -173,6 +174,7 @@ impl<P: Protocol> World<P> {
         }
         let is_diverged = P::thing(output).is_some_and(|thing| self.diverged.contains(&thing));
         self.explore(
+            &self.open,
             variant,
             false,
             |step| P::unowed(step, output),
@@ -196,14 +198,14 @@ impl<P: Protocol> World<P> {
         output: &P::Output,
         each: impl FnMut(Self, Result<(), Clauses>),
     ) {
-        let mut world = self.clone();
-        let it = if world.open[place].repeats {
-            world.open[place].clone()
+        let mut open = self.open.clone();
+        let it = if open[place].repeats {
+            open[place].clone()
         } else {
-            world.open.remove(place)
+            open.remove(place)
         };
         for (earlier, clauses) in &it.after {
-            if let Some(earlier) = world.open.iter_mut().find(|other| other.name == *earlier)
+            if let Some(earlier) = open.iter_mut().find(|other| other.name == *earlier)
                 && !variant.left_out.contains_all(clauses)
             {
                 earlier.is_late = true;
@@ -213,7 +215,7 @@ impl<P: Protocol> World<P> {
             it.binding
                 .map_or(Ok(()), |binding| P::bind(step, binding, output))
         };
-        world.explore(variant, first_alone, bind, each);
+        self.explore(&open, variant, first_alone, bind, each);
     }
 
     /// Drops what had to come before the next call, and says what of it is missing.

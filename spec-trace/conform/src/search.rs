@@ -188,18 +188,29 @@ pub fn shortest<P: Environment, Q: Party<P>>(model: &Model<P, Q>) -> Option<Brok
     })
 }
 
-/// A run that outside choices pick: of `n` steps that are possible, number `choice % n`. What does not hold in it first.
+/// A run that outside choices pick: of `n` calls and moves that are possible, number `choice % n`, and of the ways in which it
+/// can go, one by what is left of the choice. What does not hold in it first.
 pub fn walk<P: Environment, Q: Party<P>>(
     model: &Model<P, Q>,
     choices: impl IntoIterator<Item = u16>,
 ) -> Option<Broken<P, Q>> {
     let sentences = sentences(model);
     let mut last = model.init_states().pop()?;
-    let (mut run, mut actions) = (Vec::new(), Vec::new());
-    for choice in choices {
+    let (mut run, mut actions, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    for choice in choices.into_iter().map(usize::from) {
         actions.clear();
-        model.actions(&last, &mut actions);
-        let place = usize::from(choice).checked_rem(actions.len())?;
+        calls.clear();
+        model.calls(&last, &mut |call| calls.push(call));
+        model.moves(&last, &mut |action| actions.push(action));
+        let possible = calls.len() + actions.len();
+        let mut place = choice.checked_rem(possible)?;
+        if let Some(call) = calls.get(place) {
+            actions.clear();
+            model.answers(&last, call, &mut |action| actions.push(action));
+            place = (choice / possible).checked_rem(actions.len())?;
+        } else {
+            place -= calls.len();
+        }
         let action = actions.swap_remove(place);
         let next = model.next_state(&last, action.clone())?;
         run.push((std::mem::replace(&mut last, next), action));

@@ -3,6 +3,8 @@
 //! Two of everything are inline: a search needs no more. A crash brings back no older account: what was put out is
 //! told again, so it was stored. A rollback does: a snapshot holds what the ledger kept, never what the world has seen.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use crate::engine::fact::Fact;
@@ -36,7 +38,7 @@ pub struct Action {
     pub tool: Name,
     pub arguments: Value,
     pub expires_at: Option<Time>,
-    pub deciders: Option<SmallVec<[Name; 2]>>,
+    pub deciders: Option<Arc<[Name]>>,
     pub idempotent: bool,
     pub only_reads: bool,
     /// Whether its call is in the transcript.
@@ -134,7 +136,7 @@ impl Action {
             tool: record.tool,
             arguments: record.arguments,
             expires_at: record.expires_at,
-            deciders: record.deciders.clone(),
+            deciders: record.deciders.as_deref().map(Arc::from),
             idempotent: record.idempotent,
             only_reads: record.effect == Effect::Read,
             is_appended: false,

@@ -1,13 +1,18 @@
 //! The clauses that the judge of each protocol can name.
 
+use std::sync::LazyLock;
+
+use countersign_model::engine::protocol::Protocol as _;
+use countersign_model::pending_action::text::PendingAction;
+
 /// The clauses that the judge of this protocol names, in the order of the documents; none of a protocol that there is not.
 ///
-/// `diff` gives a verdict on each of them. A judge that names another clause adds it here.
+/// `diff` gives a verdict on each of them. A judge that names another clause adds it here; the checker of a spec names those of its text.
 pub fn judged(protocol: &str) -> &'static [&'static str] {
     match protocol {
         "aaep" => AAEP,
         "mcp-aql" => MCP_AQL,
-        "pending-action" => PENDING_ACTION,
+        "pending-action" => &PENDING_ACTION,
         _ => &[],
     }
 }
@@ -210,7 +215,5 @@ const MCP_AQL: &[&str] = &[
     "AQL-7.3-2",
 ];
 
-const PENDING_ACTION: &[&str] = &[
-    "PA-1", "PA-2", "PA-3", "PA-4", "PA-5", "PA-6", "PA-7", "PA-8", "PA-9", "PA-10", "PA-11",
-    "PA-12", "PA-13", "PA-14",
-];
+static PENDING_ACTION: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| PendingAction::CLAUSES.iter().map(|it| it.id).collect());

@@ -1,5 +1,8 @@
 //! The reference ledger on every transition of the search, and faults of one that only the search shows.
 
+#[path = "../../../../model/tests/it/pending_action/mutations.rs"]
+mod mutations;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -8,7 +11,7 @@ use countersign_conform::pending_action::executor::{
 };
 use countersign_conform::search::{Exact, search, shortest, walk};
 use countersign_model::engine::model::{Action, Model, Party as _, State};
-use countersign_model::engine::party::{Executor, Judged};
+use countersign_model::engine::party::{ByVariant, Executor, Judged};
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::Freedom;
 use countersign_model::pending_action::text::PendingAction;
@@ -27,6 +30,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use stateright::Model as _;
+
+use mutations::{assert_listed, changed};
 
 /// One action, and few requests about it.
 const SMALL: Bounds = Bounds {
@@ -110,6 +115,17 @@ fn the_ledger_agrees_with_the_text_in_every_world() {
         let at_most_once = settings.delivery == Delivery::AtMostOnce;
         assert_eq!(unreached, &again[..usize::from(at_most_once)]);
     }
+}
+
+/// PA-1 to PA-14: whoever changes one output of the spec's producer or of the ledger is found, or has done what the text leaves free.
+#[test]
+fn a_changed_output_is_found_or_free_and_breaks_no_guarantee() {
+    let producer = ByVariant::<PendingAction>::new(Variant::default(), Account::default());
+    let mut outcome = changed(&producer);
+    let of_the_ledger = changed(&Reference::new(AT_LEAST_ONCE));
+    outcome.tried.extend(of_the_ledger.tried);
+    outcome.tolerated.extend(of_the_ledger.tolerated);
+    assert_listed(&outcome);
 }
 
 proptest! {
