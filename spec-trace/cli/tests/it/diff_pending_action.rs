@@ -9,7 +9,7 @@ use countersign_cli::serve::controls::Referred as _;
 use countersign_conform::checked::Checked;
 use countersign_conform::driven::{Run, Search, Taken};
 use countersign_conform::implementation::Greeted;
-use countersign_conform::pending_action::wide::Driver;
+use countersign_conform::pending_action::Driver;
 use countersign_model::engine::clause::ClauseSet;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::pending_action::account::Account;

@@ -12,8 +12,8 @@ use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::json::{means_the_same, turned};
+use crate::pending_action::WideRun;
 use crate::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference, model_of};
-use crate::pending_action::wide::WideRun;
 use crate::schedule;
 use crate::search::{self, Exact};
 

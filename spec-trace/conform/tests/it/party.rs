@@ -7,7 +7,7 @@ use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Others, Search, play};
 use countersign_conform::implementation::Greeted;
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::committed;
 use countersign_conform::suite::party::{Answering, ablated, all, keeping, text_of, without};
 

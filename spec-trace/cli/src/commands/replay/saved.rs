@@ -12,7 +12,7 @@ use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Driven as _, Others, play};
 use countersign_conform::implementation::{Greeted, Implementation, Said};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::{OfModel, Suited, translated};
 use countersign_model::checker::StepText;
 use countersign_model::engine::checker::{Checker, Judgement};

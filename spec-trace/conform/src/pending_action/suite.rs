@@ -30,10 +30,7 @@ use crate::suite::{Derived, Suite, Suited, of_parts};
 use crate::wide::Clock;
 
 impl Suited for Driver {
-    const COMMITTED: [&'static str; 2] = [
-        include_str!("../suite.json"),
-        include_str!("../clauses.json"),
-    ];
+    const COMMITTED: [&'static str; 2] = [include_str!("suite.json"), include_str!("clauses.json")];
 
     fn readings_where(
         greeting: &Greeting<PendingAction>,
