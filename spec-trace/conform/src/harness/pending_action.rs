@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::account::Account;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
     ActionId, Arguments, Decide, Decision, Effect, Entry, Input, Ledger, Output, Proposal, Propose,

@@ -12,9 +12,9 @@ mod words;
 mod world;
 
 use countersign_model::engine::protocol::Variant;
-use countersign_model::pending_action::text::PendingAction as Spec;
-use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::readings::{self, Reading};
+use countersign_model::pending_action::PendingAction as Spec;
+use countersign_model::pending_action::account::Account;
+use countersign_model::pending_action::readings::{self, Reading};
 use countersign_reference::pending_action::{
     DecidersAbsent, Delivery, ExpiryAbsent, ExpiryBoundary, ReadEffect, Settings,
 };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::engine::model::Statement;
-use crate::pending_action::text::alphabet::{
+use crate::pending_action::alphabet::{
     ActionId, Body, Call, Decide, Decision, Effect, Event, Id, Lost, Message, Name, Nonce, Op,
     Output, Proposal, Reason, Record, SnapshotId, Status, Text, Time, Value, What,
 };
