@@ -41,7 +41,7 @@ fn found<D: Answering>(rule: &str, party: D::Party) -> BTreeSet<&'static str> {
     search.shrinking = Duration::ZERO;
     search.left_out(rule);
     let found = search.divergences.iter();
-    let clauses = found.flat_map(|it| it.consequences.iter().copied().chain([it.finding().clause]));
+    let clauses = found.flat_map(|it| it.consequences.iter().copied().chain(it.clauses()));
     clauses.collect()
 }
 
