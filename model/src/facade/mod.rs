@@ -15,7 +15,7 @@ use crate::compare::{Advised, Compared};
 use crate::departures::Departure;
 use crate::judged::Limit;
 use crate::mcp_aql::McpAqlProtocol;
-use crate::pending_action::text::PendingAction;
+use crate::pending_action::PendingAction;
 
 pub mod engine;
 mod modelled;

@@ -1,8 +1,16 @@
-//! The pending actions of the Agents API: the contract of a ledger that holds a tool call until somebody has decided.
+//! Pending actions, the text as one function: the contract of a ledger that holds a tool call until somebody has decided.
 //!
-//! [`text`] is the contract as one function, [`wire`] reads and writes it as the driver protocol has it.
-//!
-//! What is not in it: how far the contract suits other products (PA-12), which no run shows.
+//! Read `spec` beside the text; [`wire`] reads and writes its words as the driver protocol has them.
 
-pub mod text;
+pub mod account;
+pub mod alphabet;
+mod catalog;
+pub mod clauses;
+mod describe;
+pub mod environment;
+pub mod guarantees;
+pub mod readings;
+pub mod spec;
 pub mod wire;
+
+pub use spec::PendingAction;

@@ -15,11 +15,11 @@ use serde_json::{Value as Plain, json};
 use smallvec::SmallVec;
 
 use crate::engine::clause::Clause;
-use crate::pending_action::text::alphabet::{
+use crate::pending_action::alphabet::{
     ActionId, Arguments, Body, Call, Decide, Decision, Effect, Event, Id, Lost, Message, Name, Op,
     Output, Proposal, Reason, Record, Status, Text, Time, Value, What,
 };
-use crate::pending_action::text::clauses::{PA_9, PA_10};
+use crate::pending_action::clauses::{PA_9, PA_10};
 use crate::wire::names::{Ids, NOTHING, Texts};
 use crate::wire::{has_line_break, is_blank, json, time};
 

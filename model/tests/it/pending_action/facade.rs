@@ -8,7 +8,7 @@ use countersign_model::engine::protocol::Protocol;
 use countersign_model::facade::{Model, Text, text};
 use countersign_model::judge;
 use countersign_model::judged::Limit;
-use countersign_model::pending_action::text::PendingAction;
+use countersign_model::pending_action::PendingAction;
 
 fn pending_actions() -> &'static Text {
     text("pending-action").expect("a text")

@@ -3,8 +3,8 @@
 use super::mutations::{assert_listed, changed};
 use countersign_model::engine::party::ByVariant;
 use countersign_model::engine::protocol::Variant;
-use countersign_model::pending_action::text::PendingAction;
-use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::account::Account;
 
 #[test]
 fn a_changed_output_of_the_producer_is_found_or_free_and_breaks_no_guarantee() {

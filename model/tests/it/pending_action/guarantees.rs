@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use countersign_model::engine::model::Statement;
-use countersign_model::pending_action::text::alphabet::*;
-use countersign_model::pending_action::text::guarantees::{GUARANTEES, History, WITNESSES};
+use countersign_model::pending_action::alphabet::*;
+use countersign_model::pending_action::guarantees::{GUARANTEES, History, WITNESSES};
 use smallvec::smallvec;
 
 /// The time, what is asked, what is put out, and how much of it is lost.

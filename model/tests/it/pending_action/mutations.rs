@@ -8,13 +8,13 @@ use countersign_model::engine::mutation::{Change, Mutated, Mutation, Mutations, 
 use countersign_model::engine::party::Executor;
 use countersign_model::engine::protocol::{Protocol as _, Variant};
 use countersign_model::engine::world::Freedom;
-use countersign_model::pending_action::text::PendingAction;
-use countersign_model::pending_action::text::account::{Account, Action};
-use countersign_model::pending_action::text::alphabet::{
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::account::{Account, Action};
+use countersign_model::pending_action::alphabet::{
     ActionId, Body, Call, Decision, Effect, Event, Id, Message, Name, Nonce, Output, Reason,
     Record, Status, Time, Value, What,
 };
-use countersign_model::pending_action::text::environment::Bounds;
+use countersign_model::pending_action::environment::Bounds;
 use stateright::{Checker as _, Expectation, Model as _};
 
 /// Changes of what a ledger puts out.

@@ -7,10 +7,10 @@ use countersign_model::engine::model::{CONFORMS, Model, Party};
 use countersign_model::engine::party::{ByVariant, Explained};
 use countersign_model::engine::protocol::{Protocol, Variant};
 use countersign_model::engine::world::{Freedom, World};
-use countersign_model::pending_action::text::PendingAction;
-use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::environment::Bounds;
-use countersign_model::pending_action::text::guarantees::{GUARANTEES, WITNESSES};
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::account::Account;
+use countersign_model::pending_action::environment::Bounds;
+use countersign_model::pending_action::guarantees::{GUARANTEES, WITNESSES};
 use stateright::{Checker as _, Model as _};
 
 fn two() -> Bounds {

@@ -15,11 +15,11 @@ use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::clause::{Clause, ClauseSet, Level};
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
-use countersign_model::pending_action::text::PendingAction;
-use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::alphabet::*;
-use countersign_model::pending_action::text::clauses::*;
-use countersign_model::pending_action::text::readings::*;
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::account::Account;
+use countersign_model::pending_action::alphabet::*;
+use countersign_model::pending_action::clauses::*;
+use countersign_model::pending_action::readings::*;
 
 type Step = (Call, Vec<Output>);
 
@@ -377,6 +377,7 @@ fn rows() -> Vec<Row> {
         ..proposal()
     };
     let in_doubt = |action| (restart(&[]), vec![Output::InDoubt(action)]);
+    let both_in_doubt = (restart(&[]), vec![Output::InDoubt(0), Output::InDoubt(1)]);
     let lost = out(was_denied(0));
     let bad = |change: fn(&mut Proposal)| {
         let mut it = proposal();
@@ -710,6 +711,18 @@ fn rows() -> Vec<Row> {
         ),
         row(
             PA_8,
+            "runs again beside what may run twice",
+            vec![
+                asked_for(0, idempotent.clone()),
+                asked(1),
+                allowed(0),
+                allowed(1),
+                both_in_doubt.clone(),
+            ],
+            vec![Output::InDoubt(0), perform(1)],
+        ),
+        row(
+            PA_8,
             "in doubt and again",
             vec![asked_for(0, idempotent.clone()), allowed(0), in_doubt(0)],
             vec![Output::InDoubt(0), perform(0)],
@@ -897,6 +910,12 @@ fn rows() -> Vec<Row> {
             "not told to be in doubt",
             vec![asked(0), allowed(0), in_doubt(0)],
             vec![],
+        ),
+        row(
+            PA_10,
+            "only one of two is told to be in doubt",
+            vec![asked(0), asked(1), allowed(0), allowed(1), both_in_doubt],
+            vec![Output::InDoubt(0)],
         ),
         row(
             PA_11,
@@ -1489,6 +1508,16 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
             ],
         ),
         (
+            "two run once more",
+            vec![
+                asked_for(0, idempotent.clone()),
+                asked_for(1, idempotent.clone()),
+                allowed(0),
+                allowed(1),
+                (restart(&[]), vec![perform(0), perform(1)]),
+            ],
+        ),
+        (
             "in doubt all the same",
             vec![
                 asked_for(0, idempotent.clone()),
@@ -1512,6 +1541,14 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
         (
             "an older state is refused",
             vec![snapshot(0), asked(0), refused(at(0, Op::Rollback(0)))],
+        ),
+        (
+            "an older state comes back as a question expires",
+            vec![
+                asked_for(0, expiring()),
+                snapshot(0),
+                (at(10, Op::Rollback(0)), expired().1),
+            ],
         ),
         (
             "a session that ended since",
@@ -1799,6 +1836,13 @@ fn each_reading_judges_a_run_in_its_own_way() {
     assert!(
         matches!(judge(&variant, &run, &run[4].1), Judgement::Found(it) if it.clause == Some(PA_8))
     );
+    // A ledger with an expiry of its own states it.
+    let mut variant = Variant::<PendingAction>::default();
+    variant.reading.expiry_absent = ExpiryAbsent::After;
+    assert!(matches!(
+        judge(&variant, &[asked(0)], &asked(0).1),
+        Judgement::Found(it) if it.clause == Some(PA_1)
+    ));
 }
 
 /// "Later than now, whether or not a decision at that very time would count."

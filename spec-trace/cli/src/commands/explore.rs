@@ -7,7 +7,7 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::facade::engine::Variation;
 use countersign_model::facade::{self, specification_of};
 use countersign_model::mcp_aql::McpAqlProtocol;
-use countersign_model::pending_action::text::PendingAction;
+use countersign_model::pending_action::PendingAction;
 use miette::{IntoDiagnostic, WrapErr};
 use stateright::Model;
 

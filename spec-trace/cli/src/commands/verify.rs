@@ -12,9 +12,9 @@ use countersign_model::engine::protocol::Protocol as _;
 use countersign_model::engine::world::Mismatch;
 use countersign_model::facade::engine::{self as words, Catalog as _, Variation};
 use countersign_model::facade::specification_of;
-use countersign_model::pending_action::text::PendingAction;
-use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::alphabet::Output;
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::account::Account;
+use countersign_model::pending_action::alphabet::Output;
 use countersign_model::specification::{Modelled, Specification};
 
 use crate::answer::{Answer, FindingsFormat, Status};

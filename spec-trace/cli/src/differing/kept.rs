@@ -5,7 +5,7 @@ use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{self, Driven, Played, play};
 use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::vectors::{Vector, VectorStep};
 use countersign_protocol::Protocol as _;
 use serde_json::{Map, Value};

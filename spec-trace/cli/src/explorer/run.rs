@@ -188,7 +188,7 @@ impl<P: Catalog> Model for ExploredText<P> {
 #[cfg(test)]
 mod tests {
     use countersign_model::facade;
-    use countersign_model::pending_action::text::PendingAction;
+    use countersign_model::pending_action::PendingAction;
 
     use super::*;
 

@@ -9,7 +9,7 @@ use countersign_conform::aaep::wide::{Choices, Driver as AaepDriver};
 use countersign_conform::driven::Driven;
 use countersign_conform::implementation::{Implementation, Lost, Maker};
 use countersign_conform::mcp_aql::wide::{Driver as McpAqlDriver, Host};
-use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_protocol::pending_action as asked_pending_action;
 use countersign_protocol::{Answer, Common, Op, Protocol, Request, Response};
 use countersign_protocol::{aaep as asked_aaep, mcp_aql as asked_mcp_aql};

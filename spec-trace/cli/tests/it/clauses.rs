@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use countersign_clauses::links::{self, Kind};
-use countersign_clauses::{ClauseId, all, faults, get, protocols};
+use countersign_clauses::{ClauseId, all, faults, get};
 use countersign_cli::commands::clauses::source::Tree;
 use countersign_cli::links::LINKS;
 use countersign_conform::driven;

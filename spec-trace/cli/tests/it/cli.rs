@@ -793,7 +793,7 @@ fn compare_tells_which_guarantees_and_vectors_a_rule_changes() {
     assert!(
         changed
             .iter()
-            .any(|it| list(&it["clauses"]).contains(&json!("PA-2")))
+            .any(|it| list(&it["clauses"]).contains(&json!("PA-1")))
     );
     for (setting, said) in [
         ("", "a and b are the same variant"),

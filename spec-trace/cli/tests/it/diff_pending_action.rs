@@ -9,11 +9,11 @@ use countersign_cli::serve::controls::Referred as _;
 use countersign_conform::checked::Checked;
 use countersign_conform::driven::{Run, Search, Taken};
 use countersign_conform::implementation::Greeted;
-use countersign_conform::pending_action::wide::Driver;
+use countersign_conform::pending_action::Driver;
 use countersign_model::engine::clause::ClauseSet;
 use countersign_model::engine::protocol::Variant;
-use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::clauses::{PA_2, PA_3, PA_4, PA_10};
+use countersign_model::pending_action::account::Account;
+use countersign_model::pending_action::clauses::{PA_2, PA_3, PA_4, PA_10};
 use kept::Caught;
 use serde_json::{Value, json};
 

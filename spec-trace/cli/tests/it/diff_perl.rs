@@ -12,7 +12,7 @@ use crate::kept;
 use std::collections::BTreeSet;
 use std::fs;
 
-use countersign_conform::pending_action::wide::Driver;
+use countersign_conform::pending_action::Driver;
 use kept::Caught;
 
 /// Each fault of the adapter that can be seen, the clause that names it, and the seed of the run that shows it; 0, where the suite does.

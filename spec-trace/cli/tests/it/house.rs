@@ -298,7 +298,7 @@ fn what_was_cut_does_not_come_back() {
         "spec-trace/conform/src/pending_action/outputs.rs",
         "spec-trace/conform/src/pending_action/records.rs",
         "spec-trace/conform/src/pending_action/spelling.rs",
-        "spec-trace/conform/src/pending_action/wide/names.rs",
+        "spec-trace/conform/src/pending_action/wide",
         "spec-trace/coverage.txt",
         "spec-trace/evidence.txt",
         "spec-trace/findings/src/details.rs",

@@ -11,7 +11,7 @@ use countersign_cli::serve::controls::Referred;
 use countersign_conform::driven::{Driven, Others, Run, play};
 use countersign_conform::implementation::{Greeted, Implementation, Lost};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::party::{Answering, ablated, all, without};
 use countersign_conform::suite::{Short, committed};
 use countersign_lint::envelope::{How, Opened};

@@ -8,7 +8,7 @@ use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::Others;
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::{Suited, for_clauses, of_parts, tried_for};
 use countersign_protocol::Protocol as _;
 use serde_json::Value;

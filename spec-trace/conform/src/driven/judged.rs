@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use countersign_model::engine::protocol::Protocol as _;
-use countersign_model::pending_action::text::PendingAction;
+use countersign_model::pending_action::PendingAction;
 
 /// The clauses that the judge of this protocol names, in the order of the documents; none of a protocol that there is not.
 ///

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_model::pending_action::text::account::Account;
+use countersign_model::pending_action::account::Account;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
     ActionId, Arguments, Decide, Decision, Effect, Entry, Input, Ledger, Output, Proposal, Propose,
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::json::{means_the_same, turned};
 use crate::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference, model_of};
-use crate::pending_action::wide::{Host, WideRun};
+use crate::pending_action::{Host, WideRun};
 use crate::schedule;
 use crate::search::{self, Exact};
 use crate::wide::{Wide as _, random};

@@ -12,13 +12,13 @@ use countersign_model::engine::model::Model;
 use countersign_model::engine::party::Executor;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::Freedom;
-use countersign_model::pending_action::text::PendingAction;
-use countersign_model::pending_action::text::alphabet::{
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::alphabet::{
     self, Arguments, Body, Call, Effect, Event, Id, Lost, Message, Name, Op, Output, Proposal,
     Reason, SnapshotId, Status, Value, What,
 };
-use countersign_model::pending_action::text::environment::Bounds;
-use countersign_model::pending_action::text::readings::{self, Reading};
+use countersign_model::pending_action::environment::Bounds;
+use countersign_model::pending_action::readings::{self, Reading};
 use countersign_reference::ids::IdSource;
 use countersign_reference::pending_action::{
     self as real, Action, ActionId, Append, Decide, Entry, EventId, Happened, Held, Input, Ledger,

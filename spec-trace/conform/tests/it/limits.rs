@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use countersign_model::aaep::numbers::NUMBERS;
 use countersign_model::mcp_aql::numbers::Numbers;
 use countersign_model::numbers::Value as Number;
-use countersign_model::pending_action::text::spec::{
+use countersign_model::pending_action::spec::{
     ARGUMENT_BYTES, ARGUMENT_LEVELS, LABEL_CHARACTERS, NAME_CHARACTERS, SUMMARY_CHARACTERS,
 };
 use countersign_protocol::schema;

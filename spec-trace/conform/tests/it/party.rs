@@ -7,7 +7,7 @@ use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Others, Search, play};
 use countersign_conform::implementation::Greeted;
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::committed;
 use countersign_conform::suite::party::{Answering, ablated, all, keeping, text_of, without};
 
@@ -41,7 +41,7 @@ fn found<D: Answering>(rule: &str, party: D::Party) -> BTreeSet<&'static str> {
     search.shrinking = Duration::ZERO;
     search.left_out(rule);
     let found = search.divergences.iter();
-    let clauses = found.flat_map(|it| it.consequences.iter().copied().chain([it.finding().clause]));
+    let clauses = found.flat_map(|it| it.consequences.iter().copied().chain(it.clauses()));
     clauses.collect()
 }
 

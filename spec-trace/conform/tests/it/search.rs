@@ -14,15 +14,15 @@ use countersign_model::engine::model::{Action, Model, Party as _, State};
 use countersign_model::engine::party::{ByVariant, Executor, Judged};
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::Freedom;
-use countersign_model::pending_action::text::PendingAction;
-use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::alphabet::{
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::account::Account;
+use countersign_model::pending_action::alphabet::{
     Arguments, Body, Call, Decide, Decision, Effect, Lost, Message, Name, Op, Output, Proposal,
     Status, Time, Value,
 };
-use countersign_model::pending_action::text::environment::Bounds;
-use countersign_model::pending_action::text::guarantees::WITNESSES;
-use countersign_model::pending_action::text::readings::{
+use countersign_model::pending_action::environment::Bounds;
+use countersign_model::pending_action::guarantees::WITNESSES;
+use countersign_model::pending_action::readings::{
     DecidersAbsent, ExpiryBoundary, FreeText, Reading,
 };
 use countersign_reference::pending_action::{Delivery, Settings};

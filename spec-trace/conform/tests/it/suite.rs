@@ -4,7 +4,7 @@ use std::path::Path;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::wide::{Driver as PendingActionDriver, derived_suite};
+use countersign_conform::pending_action::{Driver as PendingActionDriver, derived_suite};
 use countersign_conform::suite::party::{Answering, text_of};
 use countersign_conform::suite::{Suite, Suited, committed, derive, of_parts};
 

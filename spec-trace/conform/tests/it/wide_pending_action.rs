@@ -4,10 +4,8 @@ use crate::wide;
 
 use std::collections::BTreeSet;
 
-use countersign_conform::pending_action::wide::{Host, WideRun};
-use countersign_model::pending_action::text::alphabet::{
-    Body, Call, Event, Message, Op, Output, What,
-};
+use countersign_conform::pending_action::{Host, WideRun};
+use countersign_model::pending_action::alphabet::{Body, Call, Event, Message, Op, Output, What};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 

@@ -4,11 +4,11 @@ use crate::checker::StepText;
 use crate::facade::Rule;
 use crate::facade::engine::{Catalog, Size, Step};
 use crate::numbers::{Number, Value};
-use crate::pending_action::text::PendingAction;
-use crate::pending_action::text::alphabet::Output;
-use crate::pending_action::text::describe;
-use crate::pending_action::text::environment::Bounds;
-use crate::pending_action::text::readings::{AMBIGUITIES, Reading};
+use crate::pending_action::PendingAction;
+use crate::pending_action::alphabet::Output;
+use crate::pending_action::describe;
+use crate::pending_action::environment::Bounds;
+use crate::pending_action::readings::{AMBIGUITIES, Reading};
 use crate::readings::Place;
 
 impl Catalog for PendingAction {

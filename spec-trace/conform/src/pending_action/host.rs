@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use countersign_model::pending_action::text::PendingAction as Spec;
+use countersign_model::pending_action::PendingAction as Spec;
 use countersign_protocol::pending_action::{
     self as driver, Capability, Op as Own, PendingAction, Propose,
 };

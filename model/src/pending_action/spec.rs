@@ -11,16 +11,16 @@ use crate::engine::clause::{Clause, Clauses, Entry};
 use crate::engine::fact::Fact;
 use crate::engine::obligation::{Force, Obligation};
 use crate::engine::protocol::{Protocol, Step};
-use crate::pending_action::text::account::{Account, Action, Phase, Phases};
-use crate::pending_action::text::alphabet::{
+use crate::pending_action::account::{Account, Action, Phase, Phases};
+use crate::pending_action::alphabet::{
     ActionId, Body, Call, Decide, Decision, Effect, Event, Id, Lost, Message, Name, Op, Output,
     Proposal, Reason, Record, SnapshotId, Status, Text, Time, Value, What,
 };
-use crate::pending_action::text::clauses::{
+use crate::pending_action::clauses::{
     CLAUSES, PA_1, PA_2, PA_3, PA_4, PA_5, PA_6, PA_7, PA_8, PA_9, PA_10, PA_11, PA_12, PA_13,
     PA_14,
 };
-use crate::pending_action::text::readings::{
+use crate::pending_action::readings::{
     BlankDecider, DecidersAbsent, EditedArguments, EditedDenial, ExactArguments, ExpiryAbsent,
     ExpiryBoundary, FreeText, InDoubt, LostRelease, NotRun, OrphanResult, ReadEffect, Reading,
     Rollback, SessionEnd, Settlement,

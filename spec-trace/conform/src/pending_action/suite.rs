@@ -8,16 +8,14 @@ use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::Freedom;
 use countersign_model::facade::Rule;
 use countersign_model::facade::engine::{Step as Taken, Variation, run_of};
-use countersign_model::pending_action::text::PendingAction as Spec;
-use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::alphabet::{
+use countersign_model::pending_action::PendingAction as Spec;
+use countersign_model::pending_action::account::Account;
+use countersign_model::pending_action::alphabet::{
     ActionId, Call, Decide, Decision, Effect, Event, Lost, Name, Nonce, Op, Output, Proposal,
     Status, Text, Value, What,
 };
-use countersign_model::pending_action::text::environment::{
-    AGENT, Bounds, DECIDER, RESPELT, STRANGER,
-};
-use countersign_model::pending_action::text::guarantees::WITNESSES;
+use countersign_model::pending_action::environment::{AGENT, Bounds, DECIDER, RESPELT, STRANGER};
+use countersign_model::pending_action::guarantees::WITNESSES;
 use countersign_protocol::Greeting;
 use countersign_protocol::pending_action::PendingAction;
 use stateright::{Checker as _, HasDiscoveries, Model as _};
@@ -32,10 +30,7 @@ use crate::suite::{Derived, Suite, Suited, of_parts};
 use crate::wide::Clock;
 
 impl Suited for Driver {
-    const COMMITTED: [&'static str; 2] = [
-        include_str!("../suite.json"),
-        include_str!("../clauses.json"),
-    ];
+    const COMMITTED: [&'static str; 2] = [include_str!("suite.json"), include_str!("clauses.json")];
 
     fn readings_where(
         greeting: &Greeting<PendingAction>,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::engine::fact::Fact;
-use crate::pending_action::text::alphabet::{
+use crate::pending_action::alphabet::{
     ActionId, Body, Decision, Effect, Event, Message, Name, Nonce, Output, Record, SnapshotId,
     Time, Value, What,
 };

@@ -1,11 +1,11 @@
 //! Outputs of a ledger in words. `action 0`, `text 0` and `value 0` are what a run has names for.
 
-use countersign_model::pending_action::text::PendingAction;
-use countersign_model::pending_action::text::alphabet::{
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::alphabet::{
     Body, Call, Decision, Effect, Event, Id, Message, Name, Output, Reason, Status, Time, Value,
     What,
 };
-use countersign_model::pending_action::text::guarantees::History;
+use countersign_model::pending_action::guarantees::History;
 use countersign_model::wire::names::NOTHING;
 use countersign_model::wire::time;
 

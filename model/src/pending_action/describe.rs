@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::checker::StepText;
 use crate::facade::engine::Step;
-use crate::pending_action::text::PendingAction;
-use crate::pending_action::text::account::Phase;
-use crate::pending_action::text::alphabet::{
+use crate::pending_action::PendingAction;
+use crate::pending_action::account::Phase;
+use crate::pending_action::alphabet::{
     ActionId, Body, Call, Decide, Decision, Effect, Event, Id, Lost, Message, Name, Op, Output,
     Proposal, Reason, Status, Text, Value, What,
 };
-use crate::pending_action::text::environment::{AGENT, ARGUMENTS, DECIDER, RESPELT};
-use crate::pending_action::text::spec::{
+use crate::pending_action::environment::{AGENT, ARGUMENTS, DECIDER, RESPELT};
+use crate::pending_action::spec::{
     ARGUMENT_BYTES, ARGUMENT_LEVELS, LABEL_CHARACTERS, NAME_CHARACTERS, SUMMARY_CHARACTERS,
 };
 

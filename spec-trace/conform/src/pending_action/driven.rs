@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use countersign_model::engine::protocol::Variant;
-use countersign_model::pending_action::text::PendingAction as Spec;
-use countersign_model::pending_action::text::account::Account;
-use countersign_model::pending_action::text::alphabet::{self, Call};
-use countersign_model::pending_action::text::readings::{Reading, Rollback};
+use countersign_model::pending_action::PendingAction as Spec;
+use countersign_model::pending_action::account::Account;
+use countersign_model::pending_action::alphabet::{self, Call};
+use countersign_model::pending_action::readings::{Reading, Rollback};
 use countersign_model::pending_action::wire::{self, Names};
 use countersign_protocol::pending_action::{Capability, Op as Own, Output, PendingAction};
 use countersign_protocol::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
@@ -243,7 +243,7 @@ const BACK: i64 = 60_000;
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::pending_action::text::readings::AMBIGUITIES;
+    use countersign_model::pending_action::readings::AMBIGUITIES;
 
     use super::OPEN;
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::engine::model::{Environment, Statement};
-use crate::pending_action::text::PendingAction;
-use crate::pending_action::text::account::Account;
-use crate::pending_action::text::alphabet::{
+use crate::pending_action::PendingAction;
+use crate::pending_action::account::Account;
+use crate::pending_action::alphabet::{
     ActionId, Arguments, Call, Decide, Decision, Effect, Event, Lost, Name, Nonce, Op, Output,
     Proposal, SnapshotId, Status, Text, Time, Value, What,
 };
-use crate::pending_action::text::guarantees::{GUARANTEES, History, WITNESSES};
+use crate::pending_action::guarantees::{GUARANTEES, History, WITNESSES};
 
 /// How far a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::pending_action::text::alphabet::{self, Call, Event, What};
+use countersign_model::pending_action::alphabet::{self, Call, Event, What};
 use countersign_model::pending_action::wire::Names;
 use countersign_protocol::Json;
 use countersign_protocol::pending_action::{Decision, Effect, Op, Propose, ToolStatus};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::engine::model::Statement;
-use crate::pending_action::text::alphabet::{
+use crate::pending_action::alphabet::{
     ActionId, Body, Call, Decide, Decision, Effect, Event, Id, Lost, Message, Name, Nonce, Op,
     Output, Proposal, Reason, Record, SnapshotId, Status, Text, Time, Value, What,
 };
@@ -196,7 +196,12 @@ fn tells_expiry(output: &Output, id: ActionId) -> bool {
             matches!(*body, Body::ExpiredResult { action, .. } if action == id)
         }
         Output::Event(it) => it.action == id && it.what == What::Expired,
-        _ => false,
+        Output::Perform { .. }
+        | Output::InDoubt(_)
+        | Output::Audit
+        | Output::Snapshot(_)
+        | Output::Refused
+        | Output::Other(_) => false,
     }
 }
 
@@ -387,23 +392,26 @@ impl History {
     /// What truly happens to an action. A guarantee holds however the text is read: at the very instant of its expiry an
     /// action has expired where that is told, and is open where it is not.
     fn turn(&self, id: ActionId, action: &Action, op: &Op, outputs: &[Output]) -> Turn {
-        let expiry = match &action.stage {
-            Stage::Open(it, _) => it.expires_at,
-            _ => None,
+        let expiry = if let Stage::Open(it, _) = &action.stage {
+            it.expires_at
+        } else {
+            None
         };
         let is_instant = expiry.is_some() && expiry == self.latest;
         let is_told = || outputs.iter().any(|it| tells_expiry(it, id));
         if expiry.is_some() && (expiry < self.latest || is_instant && is_told()) {
             return Turn::Expired;
         }
-        match self.turn_in_time(id, action, op, outputs) {
-            Turn::Unheard if is_instant => Turn::Nothing,
-            turn => turn,
+        let turn = Self::turn_in_time(id, action, op, outputs);
+        if is_instant && turn == Turn::Unheard {
+            Turn::Nothing
+        } else {
+            turn
         }
     }
 
     /// The same for an action that has not expired.
-    fn turn_in_time(&self, id: ActionId, action: &Action, op: &Op, outputs: &[Output]) -> Turn {
+    fn turn_in_time(id: ActionId, action: &Action, op: &Op, outputs: &[Output]) -> Turn {
         let is_refused = outputs.contains(&Output::Refused);
         match (&action.stage, op) {
             (Stage::Open(open, nonce), Op::Decide(it))
