@@ -24,6 +24,8 @@ pub struct Fault {
     pub replace: String,
     /// The test that then fails: its package, target and path.
     pub test: String,
+    /// What random tests are to find within a minute, of which this is an example: `.ci/teeth` measures it.
+    pub timed: Option<String>,
 }
 
 /// Every fault, in the order of the files.

@@ -12,10 +12,11 @@ use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::json::{means_the_same, turned};
-use crate::pending_action::WideRun;
 use crate::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference, model_of};
+use crate::pending_action::{Host, WideRun};
 use crate::schedule;
 use crate::search::{self, Exact};
+use crate::wide::{Wide as _, random};
 
 /// A run of the reference ledger in the search that the bytes choose, far beyond the bounds of the exhaustive one.
 ///
@@ -29,16 +30,31 @@ pub fn pending_action_schedule(bytes: &[u8]) {
     }
 }
 
-/// A wide run of the executor under the judge that the bytes choose: the first the host's settings, the others the steps.
+/// A wide run of the executor under the judge that the bytes choose: the first the host's settings, each two of the others a step.
+///
+/// Two bytes name one of 65,536 random steps, so that a short input is a long run, and a fuzzer that copies or moves bytes repeats or
+/// moves steps.
 ///
 /// # Panics
 ///
 /// Where the judge finds something, with the shrunk run.
 pub fn pending_action_wide(bytes: &[u8]) {
-    if let Some((_, broken)) = WideRun::of(bytes).shrunk() {
+    let (settings, steps) = bytes.split_first().unwrap_or((&0, &[]));
+    let step = |name: &[u8]| {
+        let seed = name
+            .iter()
+            .fold(1, |seed, byte| seed << 8 | u64::from(*byte));
+        random(seed).take(Host::BYTES)
+    };
+    let steps = steps.chunks(2).take(MOST_STEPS).flat_map(step);
+    let drawn: Vec<u8> = [*settings].into_iter().chain(steps).collect();
+    if let Some((_, broken)) = WideRun::of(&drawn).shrunk() {
         panic!("{broken}\n{}", broken.shown.join("\n"));
     }
 }
+
+/// The most steps of a run: what a step costs grows with those before it.
+const MOST_STEPS: usize = 400;
 
 /// The most records of a journal that are looked at: the work is more than their number squared.
 const MOST_RECORDS: usize = 24;

@@ -130,7 +130,7 @@ fn a_changed_output_is_found_or_free_and_breaks_no_guarantee() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 64,
+        cases: 1_000,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
             "tests/it/search.proptest-regressions",
         ))),
