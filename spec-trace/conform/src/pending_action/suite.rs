@@ -58,13 +58,15 @@ pub fn derived(mut progress: impl FnMut(&str)) -> Suite<Driver> {
     let [committed, _] = of_parts::<Driver>();
     let mut derived = Derived::default();
     let is_of_text = |it: &String| it.starts_with(WITHOUT) || it.starts_with(WITNESS);
-    for mut short in committed.runs {
+    // Of runs that are equally long the last comes first.
+    for mut short in committed.runs.into_iter().rev() {
         short.shows.retain(|it| !is_of_text(it));
         for shows in short.shows {
             derived.shows(shows, short.steps.clone());
         }
     }
     let mut runs: Vec<Vec<Step>> = derived.steps().cloned().collect();
+    runs.reverse();
     for rule in ablated::<Driver>() {
         progress(rule.name);
         runs.push(shortest_without(rule));
