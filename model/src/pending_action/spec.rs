@@ -735,7 +735,12 @@ impl Turn<'_, '_> {
                 continue;
             }
             // "may be performed again, as proposed, instead of its `in_doubt`, unless its session has ended"
-            let has_ended = self.step.account.has_ended(action.session) == Fact::Yes;
+            // An older state undoes no end that the world has seen. What its ledger forgets, the host may have to remember.
+            let is_known = self.step.account.has_ended(action.session) == Fact::Yes;
+            let mut ended = self.step.account.ended.iter();
+            let has_ended = is_known
+                || self.reading().rollback != Rollback::TheHosts
+                    && ended.any(|it| it.0 == action.session);
             if action.idempotent && !has_ended || !self.step.enforces(PA_8) {
                 self.run(&[PA_8], Force::Allowed, id, action.arguments)
                     .bind(Binding::Resumed(id));

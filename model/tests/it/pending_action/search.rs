@@ -24,11 +24,12 @@ fn found<Q: Party<PendingAction>>(
     party: Q,
     freedom: Freedom,
     depth: Option<usize>,
+    bounds: Bounds,
 ) -> BTreeSet<&'static str> {
     let model = Model {
         variant: Variant::<PendingAction>::default(),
         party,
-        bounds: two(),
+        bounds,
         freedom,
         forgets: true,
     };
@@ -48,7 +49,7 @@ fn found<Q: Party<PendingAction>>(
 #[test]
 fn every_guarantee_holds_of_whatever_a_conforming_ledger_may_choose() {
     let ledger = World::<PendingAction>::new(Account::default());
-    let found = found(ledger, Freedom::May, None);
+    let found = found(ledger, Freedom::May, None, two());
     let broken: Vec<_> = GUARANTEES
         .iter()
         .filter(|it| found.contains(it.name))
@@ -60,10 +61,27 @@ fn every_guarantee_holds_of_whatever_a_conforming_ledger_may_choose() {
     assert!(missing.len() < WITNESSES.len() / 2, "{missing:?}");
 }
 
+/// PA-5, PA-8: also where an older state is handed back, and sessions end.
+#[test]
+fn every_guarantee_holds_of_one_action_and_an_older_state() {
+    let bounds = Bounds {
+        ticks: 1,
+        set_back: 0,
+        rollbacks: 1,
+        every_proposal: false,
+        every_decision: false,
+        ..Bounds::ONE
+    };
+    let ledger = World::<PendingAction>::new(Account::default());
+    let found = found(ledger, Freedom::May, None, bounds);
+    let broken = GUARANTEES.iter().find(|it| found.contains(it.name));
+    assert!(broken.is_none(), "{broken:?}");
+}
+
 #[test]
 fn the_checker_explains_whatever_a_conforming_ledger_may_choose() {
     let both = Explained::<PendingAction>::new(Account::default());
-    assert!(!found(both, Freedom::May, None).contains(CONFORMS));
+    assert!(!found(both, Freedom::May, None, two()).contains(CONFORMS));
 }
 
 /// PA-9, PA-12 and PA-13 break something in other worlds, or nothing that an output shows; PA-11 and PA-14 are permissions.
@@ -78,7 +96,7 @@ fn a_guarantee_breaks_without_each_clause_that_binds_a_ledger_in_this_world() {
             ..Variant::default()
         };
         let ledger = ByVariant::new(variant, Account::default());
-        let found = found(ledger, Freedom::Default, Some(6));
+        let found = found(ledger, Freedom::Default, Some(6), two());
         let is_broken = GUARANTEES.iter().any(|it| found.contains(it.name));
         assert_eq!(
             is_broken,

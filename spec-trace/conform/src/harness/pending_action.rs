@@ -30,31 +30,32 @@ pub fn pending_action_schedule(bytes: &[u8]) {
     }
 }
 
-/// A wide run of the executor under the judge that the bytes choose: the first the host's settings, each two of the others a step.
+/// A wide run of the executor under the judge that the bytes choose: the first the host's settings, each two of the others a step,
+/// and all of them the steps behind these.
 ///
-/// Two bytes name one of 65,536 random steps, so that a short input is a long run, and a fuzzer that copies or moves bytes repeats or
-/// moves steps.
+/// Two bytes name one of 65,536 random steps: a fuzzer that copies or moves bytes repeats or moves steps. However few bytes there
+/// are, the run is long.
 ///
 /// # Panics
 ///
 /// Where the judge finds something, with the shrunk run.
 pub fn pending_action_wide(bytes: &[u8]) {
     let (settings, steps) = bytes.split_first().unwrap_or((&0, &[]));
-    let step = |name: &[u8]| {
-        let seed = name
-            .iter()
-            .fold(1, |seed, byte| seed << 8 | u64::from(*byte));
-        random(seed).take(Host::BYTES)
+    let seed = |bytes: &[u8]| {
+        let mix = |seed: u64, byte: &u8| (seed ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+        bytes.iter().fold(1, mix)
     };
-    let steps = steps.chunks(2).take(MOST_STEPS).flat_map(step);
-    let drawn: Vec<u8> = [*settings].into_iter().chain(steps).collect();
+    let steps = steps.chunks(2).take(MOST_STEPS);
+    let steps = steps.flat_map(|it| random(seed(it)).take(Host::BYTES));
+    let behind = random(seed(bytes)).take(MOST_STEPS * Host::BYTES);
+    let drawn: Vec<u8> = [*settings].into_iter().chain(steps).chain(behind).collect();
     if let Some((_, broken)) = WideRun::of(&drawn).shrunk() {
         panic!("{broken}\n{}", broken.shown.join("\n"));
     }
 }
 
-/// The most steps of a run: what a step costs grows with those before it.
-const MOST_STEPS: usize = 400;
+/// As many steps the bytes of a run name at most, and so many come behind them: what a step costs grows with those before it.
+const MOST_STEPS: usize = 100;
 
 /// The most records of a journal that are looked at: the work is more than their number squared.
 const MOST_RECORDS: usize = 24;
