@@ -133,7 +133,8 @@ impl<P: Catalog> Model for ExploredText<P> {
     fn actions(&self, from: &Reached<P>, taken: &mut Vec<Taken<P>>) {
         let mut actions = Vec::new();
         self.worlds[from.world].actions(&from.state, &mut actions);
-        taken.extend(actions.into_iter().map(|action| {
+        // What is plainest comes first.
+        taken.extend(actions.into_iter().rev().map(|action| {
             let mut run = from.run.clone();
             run.extend(run_of(vec![action.clone()]));
             Taken { action, run }
@@ -200,29 +201,34 @@ mod tests {
         ExploredText::new(text.expect("it is of this text").clone())
     }
 
-    /// The first step of which this is told, and the state behind it.
+    /// The first step of which this is told and which comes to that, and the state behind it.
     fn told(
         model: &ExploredText<PendingAction>,
         before: &Reached<PendingAction>,
-        text: &str,
-    ) -> (Taken<PendingAction>, Reached<PendingAction>) {
+        [text, change]: [&str; 2],
+    ) -> Option<(Taken<PendingAction>, Reached<PendingAction>)> {
         let mut steps = model.next_steps(before).into_iter();
-        let is_told = |taken: &Taken<PendingAction>| model.format_action(taken).contains(text);
-        steps.find(|(taken, _)| is_told(taken)).expect("a step")
+        steps.find(|(taken, _)| {
+            let changes = model.format_step(before, taken.clone());
+            model.format_action(taken).contains(text)
+                && changes.is_some_and(|it| it.contains(change))
+        })
     }
+
+    const PROPOSES: [&str; 2] = [
+        "agent proposes a call in session 1",
+        "pa_1: unknown → pending\n",
+    ];
 
     #[test]
     fn steps_and_states_are_told_in_words() {
         let model = explored("nothing");
         let start = model.init_states().remove(0);
         assert_eq!(format!("{start:#?}"), "the world one, at the start");
-        let (taken, next) = told(&model, &start, "agent proposes a call in session 1");
+        let (taken, next) = told(&model, &start, PROPOSES).expect("a step");
         assert_eq!(format!("{next:#?}"), "the world one\npa_1: pending");
-        let changes = model.format_step(&start, taken).expect("a step");
-        assert!(
-            changes.starts_with("pa_1: unknown → pending\n"),
-            "{changes}"
-        );
+        let action = model.format_action(&taken);
+        assert!(action.starts_with("t=0 agent proposes "), "{action}");
     }
 
     /// PA-5: what was denied does not run.
@@ -231,15 +237,8 @@ mod tests {
         for (without, is_found) in [("nothing", false), ("PA-5", true)] {
             let model = explored(without);
             let start = model.init_states().remove(0);
-            let (first, asked) = told(&model, &start, "agent proposes a call in session 1");
-            let mut denials = model.next_steps(&asked).into_iter();
-            let runs = |taken: &Taken<PendingAction>| {
-                let words = model.format_action(taken);
-                let changes = model.format_step(&asked, taken.clone());
-                words.contains("sends deny(pa_1)")
-                    && changes.is_some_and(|it| it.contains("perform"))
-            };
-            let denial = denials.find(|(taken, _)| runs(taken));
+            let (first, asked) = told(&model, &start, PROPOSES).expect("a step");
+            let denial = told(&model, &asked, ["sends deny(pa_1)", "perform(pa_1"]);
             assert_eq!(denial.is_some(), is_found);
             let steps: Vec<_> = [first].into_iter().chain(denial.map(|it| it.0)).collect();
             let path = Path::from_actions(&model, start, &steps).expect("steps that are enabled");
