@@ -75,9 +75,13 @@ impl ClauseSet {
 
     /// The clauses, in the order of the text.
     pub fn iter(self) -> impl Iterator<Item = Clause> {
-        (0..192)
-            .map(Clause)
-            .filter(move |clause| self.contains(*clause))
+        let Self(mut rest) = self;
+        std::iter::from_fn(move || {
+            let (place, word) = (0..).zip(&mut rest).find(|(_, it)| **it != 0)?;
+            let bit = u8::try_from(word.trailing_zeros()).ok()?;
+            *word &= *word - 1;
+            Some(Clause(64 * place + bit))
+        })
     }
 
     /// Whether all of those are among them. Of no clauses it is false: what no clause states no clause lifts.

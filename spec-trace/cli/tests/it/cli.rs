@@ -228,6 +228,8 @@ fn text_is_no_wider_than_the_terminal() {
             "worth",
             "pending-action",
             "PA-8",
+            "--steps",
+            "3",
             "--bounds",
             "small,actions=1",
         ],
@@ -665,7 +667,7 @@ fn worth_is_a_page_that_loads_nothing_and_a_table_that_fits() {
         "--bounds",
         "small,actions=1",
         "--steps",
-        "4",
+        "3",
     ];
     let worth = |more: &[&str]| {
         let output = countersign().arg("worth").args(bounds).args(more).output();
@@ -677,7 +679,7 @@ fn worth_is_a_page_that_loads_nothing_and_a_table_that_fits() {
     let text = worth(&[]);
     let widest = text.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(200), "{widest:?}");
-    assert!(text.contains("within 4 steps"), "{text}");
+    assert!(text.contains("within 3 steps"), "{text}");
     countersign()
         .args([
             "worth",

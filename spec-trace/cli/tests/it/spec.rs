@@ -556,7 +556,7 @@ fn assert_served(text: &Text, taken: &[&str]) {
 #[test]
 fn worth_is_drawn_up_by_the_file() {
     let worth = ["worth", "pending-action", "--bounds", "small,actions=1"];
-    let alone = ["--guarantee", "PA-7"];
+    let alone = ["--steps", "3", "--guarantee", "PA-7"];
     let after = ("expiry-boundary = \"at\"", "expiry-boundary = \"after\"");
     let file = changed("pending-action", after.0, after.1);
     let drawn = |options: &[&str]| document(&[&worth[..], &alone, options].concat());
