@@ -85,13 +85,9 @@ impl<P: Protocol> Checker<P> {
         call: &P::Call,
         outputs: &[P::Output],
     ) -> Judgement<P::Output> {
-        if self.explains(variant, call, outputs) {
-            Judgement::Conforms
-        } else if self.is_undecided {
-            Judgement::TooManyExplanations
-        } else {
-            Judgement::Found(self.find(variant, call, outputs))
-        }
+        let judgement;
+        (*self, judgement) = self.observed(variant, call, outputs);
+        judgement
     }
 
     /// What becomes of it with a call and all that the party put out for it, and what is said of that.
@@ -101,18 +97,19 @@ impl<P: Protocol> Checker<P> {
         call: &P::Call,
         outputs: &[P::Output],
     ) -> (Self, Judgement<P::Output>) {
+        let (worlds, is_undecided) = self.fitting(variant, call, outputs);
+        if !worlds.is_empty() {
+            return (Self { worlds, ..*self }, Judgement::Conforms);
+        }
         let mut next = Self {
-            worlds: SmallVec::new(),
-            ..*self
+            is_undecided,
+            ..self.clone()
         };
-        if !self.is_undecided {
-            next.worlds = self.explain(variant, false, call, outputs);
-        }
-        if (1..=MOST_WORLDS).contains(&next.worlds.len()) {
-            return (next, Judgement::Conforms);
-        }
-        next.worlds.clone_from(&self.worlds);
-        let judgement = next.observe(variant, call, outputs);
+        let judgement = if is_undecided {
+            Judgement::TooManyExplanations
+        } else {
+            Judgement::Found(next.find(variant, call, outputs))
+        };
         (next, judgement)
     }
 
@@ -123,16 +120,30 @@ impl<P: Protocol> Checker<P> {
         call: &P::Call,
         outputs: &[P::Output],
     ) -> bool {
-        if self.is_undecided {
-            return false;
-        }
-        let fitting = self.explain(variant, false, call, outputs);
-        self.is_undecided = fitting.len() > MOST_WORLDS;
-        let is_explained = !fitting.is_empty() && !self.is_undecided;
+        let (worlds, is_undecided) = self.fitting(variant, call, outputs);
+        self.is_undecided = is_undecided;
+        let is_explained = !worlds.is_empty();
         if is_explained {
-            self.worlds = fitting;
+            self.worlds = worlds;
         }
         is_explained
+    }
+
+    /// The worlds in which everything can be explained, and whether there were too many, so that there is none.
+    fn fitting(
+        &self,
+        variant: &Variant<P>,
+        call: &P::Call,
+        outputs: &[P::Output],
+    ) -> (Worlds<P>, bool) {
+        if self.is_undecided {
+            return (SmallVec::new(), true);
+        }
+        let worlds = self.explain(variant, false, call, outputs);
+        if worlds.len() > MOST_WORLDS {
+            return (SmallVec::new(), true);
+        }
+        (worlds, false)
     }
 
     /// Every world in which the outputs are what the text asks for. With `first_alone`, only those in which the call is

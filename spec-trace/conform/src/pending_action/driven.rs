@@ -219,6 +219,22 @@ pub(super) fn readings(
     taken.collect()
 }
 
+/// Somebody of that name who declares every capability.
+pub(super) fn declaring_all(name: &str) -> Greeting<PendingAction> {
+    Greeting {
+        name: name.to_owned(),
+        supports: [
+            Capability::Cancel,
+            Capability::Restart,
+            Capability::Snapshot,
+            Capability::Say,
+            Capability::Idempotent,
+        ]
+        .into(),
+        shows: None,
+    }
+}
+
 /// So many kinds of runs there are; the first two have more of what is rare among random steps.
 const THEMES: u8 = 8;
 

@@ -6,10 +6,8 @@
 use std::rc::Rc;
 
 use countersign_model::pending_action::PendingAction as Spec;
-use countersign_protocol::pending_action::{
-    self as driver, Capability, Op as Own, PendingAction, Propose,
-};
-use countersign_protocol::{Common, Greeting, Json, Op, Output as Put, Refused};
+use countersign_protocol::pending_action::{self as driver, Op as Own, PendingAction, Propose};
+use countersign_protocol::{Common, Json, Op, Output as Put, Refused};
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
     self as real, Damaged, Decide, Input, Ledger, Outcome, Output, Record, Settings, Snapshot, Text,
@@ -17,6 +15,7 @@ use countersign_reference::pending_action::{
 use countersign_reference::time::Timestamp;
 
 use super::Driver;
+use super::driven::declaring_all;
 use super::step::Step;
 use crate::checked::Checked;
 use crate::driven::Driven as _;
@@ -41,18 +40,7 @@ pub struct Host {
 
 impl Host {
     pub(super) fn new(settings: Settings) -> Self {
-        let greeting = Greeting {
-            name: "reference".to_owned(),
-            supports: [
-                Capability::Cancel,
-                Capability::Restart,
-                Capability::Snapshot,
-                Capability::Say,
-                Capability::Idempotent,
-            ]
-            .into(),
-            shows: None,
-        };
+        let greeting = declaring_all("reference");
         Self {
             driver: Driver::begin(&Rc::new(greeting)),
             ledger: Ledger::new(settings),

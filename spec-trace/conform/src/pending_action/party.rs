@@ -10,12 +10,12 @@ use countersign_model::pending_action::PendingAction as Spec;
 use countersign_model::pending_action::account::Account;
 use countersign_model::pending_action::alphabet::{Call, Output};
 use countersign_model::pending_action::wire::Names;
-use countersign_protocol::pending_action::{Capability, PendingAction};
+use countersign_protocol::pending_action::PendingAction;
 use countersign_protocol::{Answer, Common, Greeting, Op, Request, Response};
 use countersign_reference::time::Timestamp;
 
 use super::Driver;
-use super::driven::judging;
+use super::driven::{declaring_all, judging};
 use crate::implementation::{Implementation, Lost, Maker};
 use crate::suite::party::Answering;
 
@@ -23,18 +23,7 @@ impl Answering for Driver {
     type Party = Producer;
 
     fn greeting() -> Greeting<PendingAction> {
-        Greeting {
-            name: "model".to_owned(),
-            supports: [
-                Capability::Cancel,
-                Capability::Restart,
-                Capability::Snapshot,
-                Capability::Say,
-                Capability::Idempotent,
-            ]
-            .into(),
-            shows: None,
-        }
+        declaring_all("model")
     }
 
     fn unseen() -> Vec<(&'static str, &'static str)> {

@@ -16,6 +16,9 @@ use countersign_model::pending_action::alphabet::{
 };
 use countersign_model::pending_action::environment::{AGENT, Bounds, DECIDER, RESPELT, STRANGER};
 use countersign_model::pending_action::guarantees::WITNESSES;
+use countersign_model::pending_action::spec::{
+    ARGUMENT_BYTES, ARGUMENT_LEVELS, LABEL_CHARACTERS, NAME_CHARACTERS, SUMMARY_CHARACTERS,
+};
 use countersign_protocol::Greeting;
 use countersign_protocol::pending_action::PendingAction;
 use stateright::{Checker as _, HasDiscoveries, Model as _};
@@ -274,9 +277,9 @@ impl Before {
         // The words of a step that break a limit.
         let spoilt = [
             (it.agent.is_blank, 245),
-            (it.session.characters > 256, 247),
-            (it.summary.characters > 4_096, 241),
-            (it.label.characters > 80, 243),
+            (it.session.characters > NAME_CHARACTERS, 247),
+            (it.summary.characters > SUMMARY_CHARACTERS, 241),
+            (it.label.characters > LABEL_CHARACTERS, 243),
             (it.label.has_line_break, 244),
         ];
         for (is_broken, spoils) in spoilt {
@@ -286,7 +289,7 @@ impl Before {
         }
         let has_meaning = it.arguments.value.meaning.is_some();
         // No step breaks a limit of the arguments.
-        let is_said = it.arguments.size <= 1 << 20 && it.arguments.levels <= 64;
+        let is_said = it.arguments.size <= ARGUMENT_BYTES && it.arguments.levels <= ARGUMENT_LEVELS;
         is_said.then_some(())?;
         let latest = self.latest.max(now);
         Some(Proposed {
