@@ -85,10 +85,10 @@ impl<P: Protocol> World<P> {
         &self.open
     }
 
-    /// Every way in which a step can go on from here, with those obligations.
+    /// Every way in which a step can go on from here, with those obligations, which are made for each.
     fn explore<R>(
         &self,
-        open: &[Obligation<P>],
+        open: impl Fn() -> Vec<Obligation<P>>,
         variant: &Variant<P>,
         first_alone: bool,
         mut step: impl FnMut(&mut Step<'_, P>) -> R,
@@ -99,7 +99,7 @@ impl<P: Protocol> World<P> {
             let mut it = Step {
                 variant,
                 account: self.account.clone(),
-                open: open.to_vec(),
+                open: open(),
                 choices,
                 next: self.next,
             };
@@ -131,7 +131,7 @@ impl<P: Protocol> World<P> {
         mut each: impl FnMut(Self),
     ) {
         self.explore(
-            &self.open,
+            || self.open.clone(),
             variant,
             first_alone,
             |step| P::call(step, call),
@@ -174,7 +174,7 @@ impl<P: Protocol> World<P> {
         }
         let is_diverged = P::thing(output).is_some_and(|thing| self.diverged.contains(&thing));
         self.explore(
-            &self.open,
+            || self.open.clone(),
             variant,
             false,
             |step| P::unowed(step, output),
@@ -198,24 +198,27 @@ impl<P: Protocol> World<P> {
         output: &P::Output,
         each: impl FnMut(Self, Result<(), Clauses>),
     ) {
-        let mut open = self.open.clone();
-        let it = if open[place].repeats {
-            open[place].clone()
-        } else {
-            open.remove(place)
+        let it = &self.open[place];
+        let is_late = |other: &Obligation<P>| {
+            let mut after = it.after.iter();
+            after.any(|(earlier, clauses)| {
+                other.name == *earlier && !variant.left_out.contains_all(clauses)
+            })
         };
-        for (earlier, clauses) in &it.after {
-            if let Some(earlier) = open.iter_mut().find(|other| other.name == *earlier)
-                && !variant.left_out.contains_all(clauses)
-            {
-                earlier.is_late = true;
-            }
-        }
+        let others = self.open.iter().enumerate();
+        let others = others.filter(|(other, _)| it.repeats || *other != place);
+        let open = || {
+            let left = others.clone().map(|(_, other)| Obligation {
+                is_late: other.is_late || is_late(other),
+                ..other.clone()
+            });
+            left.collect()
+        };
         let bind = |step: &mut Step<'_, P>| {
             it.binding
                 .map_or(Ok(()), |binding| P::bind(step, binding, output))
         };
-        self.explore(&open, variant, first_alone, bind, each);
+        self.explore(open, variant, first_alone, bind, each);
     }
 
     /// Drops what had to come before the next call, and says what of it is missing.
@@ -272,7 +275,7 @@ impl<P: Protocol> World<P> {
 
     /// Goes on paying: what became due first and can come now, or with [`Freedom::Order`] anything that can come now.
     fn pay(
-        &self,
+        self,
         variant: &Variant<P>,
         freedom: Freedom,
         skipped: &mut Vec<Owed>,
@@ -309,7 +312,7 @@ impl<P: Protocol> World<P> {
                 .filter(|it| is_left(it))
                 .all(|it| it.can_wait(variant, freedom))
             {
-                self.paid(variant, paid, each);
+                self.clone().paid(variant, paid, each);
             }
             for place in places {
                 self.pay_one(place, variant, freedom, skipped, paid, each);
@@ -368,14 +371,13 @@ impl<P: Protocol> World<P> {
     }
 
     fn paid(
-        &self,
+        mut self,
         variant: &Variant<P>,
         paid: &[P::Output],
         each: &mut dyn FnMut(Self, Vec<P::Output>),
     ) {
-        let mut world = self.clone();
-        world.settle(variant, |_, _| ());
-        each(world, paid.to_vec());
+        self.settle(variant, |_, _| ());
+        each(self, paid.to_vec());
     }
 
     /// A fault about that thing has made everything about it uncertain.

@@ -19,6 +19,12 @@ pub trait Worded: Environment {
     fn fields(output: &Self::Output) -> Vec<(&'static str, String)>;
     /// A call and what came of it, for the guarantees.
     fn see(history: &mut Self::History, call: &Self::Call, outputs: &[Self::Output]);
+    /// [`Checked::judge`]: where it is written for one protocol, it is compiled once, with this crate's optimisation.
+    fn judge(
+        checked: &mut Checked<Self>,
+        call: &Self::Call,
+        outputs: &[Read<Self::Output>],
+    ) -> Vec<Finding>;
 }
 
 /// An output as it was read.
@@ -52,13 +58,9 @@ impl<P: Worded> Checked<P> {
         let broken = P::GUARANTEES.iter().filter(|it| !(it.holds)(&self.history));
         broken.count()
     }
-}
 
-impl<P: Worded> Judge for Checked<P> {
-    type Call = P::Call;
-    type Output = Read<P::Output>;
-
-    fn see(&mut self, _: i64, call: &P::Call, outputs: &[Read<P::Output>]) -> Vec<Finding> {
+    /// What of a call and of all that came of it is not as the text has it.
+    pub fn judge(&mut self, call: &P::Call, outputs: &[Read<P::Output>]) -> Vec<Finding> {
         let read: Vec<P::Output> = outputs.iter().map(|it| it.output.clone()).collect();
         let flaws = outputs.iter().filter_map(|it| it.flaw.as_ref());
         let flaws = flaws.filter(|(clause, _)| self.variant.enforces(*clause));
@@ -89,6 +91,15 @@ impl<P: Worded> Judge for Checked<P> {
             text,
         });
         findings.collect()
+    }
+}
+
+impl<P: Worded> Judge for Checked<P> {
+    type Call = P::Call;
+    type Output = Read<P::Output>;
+
+    fn see(&mut self, _: i64, call: &P::Call, outputs: &[Read<P::Output>]) -> Vec<Finding> {
+        P::judge(self, call, outputs)
     }
 
     fn has_given_up(&self) -> bool {

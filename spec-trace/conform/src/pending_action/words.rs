@@ -1,5 +1,6 @@
 //! Outputs of a ledger in words. `action 0`, `text 0` and `value 0` are what a run has names for.
 
+use countersign_model::judge::Finding;
 use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::alphabet::{
     Body, Call, Decision, Effect, Event, Id, Message, Name, Output, Reason, Status, Time, Value,
@@ -9,7 +10,7 @@ use countersign_model::pending_action::guarantees::History;
 use countersign_model::wire::names::NOTHING;
 use countersign_model::wire::time;
 
-use crate::checked::Worded;
+use crate::checked::{Checked, Read, Worded};
 
 type Fields = Vec<(&'static str, String)>;
 
@@ -63,6 +64,10 @@ impl Worded for PendingAction {
 
     fn see(history: &mut History, call: &Call, outputs: &[Output]) {
         history.see(call, outputs, 0);
+    }
+
+    fn judge(checked: &mut Checked<Self>, call: &Call, outputs: &[Read<Output>]) -> Vec<Finding> {
+        checked.judge(call, outputs)
     }
 }
 
