@@ -199,20 +199,10 @@ impl<P: Protocol> World<P> {
         each: impl FnMut(Self, Result<(), Clauses>),
     ) {
         let it = &self.open[place];
-        let is_late = |other: &Obligation<P>| {
-            let mut after = it.after.iter();
-            after.any(|(earlier, clauses)| {
-                other.name == *earlier && !variant.left_out.contains_all(clauses)
-            })
-        };
-        let others = self.open.iter().enumerate();
-        let others = others.filter(|(other, _)| it.repeats || *other != place);
         let open = || {
-            let left = others.clone().map(|(_, other)| Obligation {
-                is_late: other.is_late || is_late(other),
-                ..other.clone()
-            });
-            left.collect()
+            let mut open = self.open.clone();
+            meet_one(&mut open, variant, place);
+            open
         };
         let bind = |step: &mut Step<'_, P>| {
             it.binding
@@ -275,7 +265,7 @@ impl<P: Protocol> World<P> {
 
     /// Goes on paying: what became due first and can come now, or with [`Freedom::Order`] anything that can come now.
     fn pay(
-        self,
+        mut self,
         variant: &Variant<P>,
         freedom: Freedom,
         skipped: &mut Vec<Owed>,
@@ -326,11 +316,20 @@ impl<P: Protocol> World<P> {
         let it = &self.open[place];
         let is_wanted =
             it.is_due(variant) || it.force == Force::Usual || freedom > Freedom::Default;
+        let can_wait = it.can_wait(variant, freedom) || !is_wanted;
+        if !can_wait && it.binding.is_none() && !it.repeats {
+            // There is one way, and nothing to come back to.
+            paid.push(it.output.clone());
+            meet_one(&mut self.open, variant, place);
+            self.pay(variant, freedom, skipped, paid, each);
+            paid.pop();
+            return;
+        }
         if is_wanted {
             self.pay_one(place, variant, freedom, skipped, paid, each);
         }
-        if it.can_wait(variant, freedom) || !is_wanted {
-            skipped.push(it.name);
+        if can_wait {
+            skipped.push(self.open[place].name);
             self.pay(variant, freedom, skipped, paid, each);
             skipped.pop();
         }
@@ -386,6 +385,21 @@ impl<P: Protocol> World<P> {
             self.diverged.push(thing);
         }
         self.open.retain(|it| P::thing(&it.output) != Some(thing));
+    }
+}
+
+/// The obligation in that place is met: what had to come before it is late.
+fn meet_one<P: Protocol>(open: &mut Vec<Obligation<P>>, variant: &Variant<P>, place: usize) {
+    let after = open[place].after.clone();
+    if !open[place].repeats {
+        open.remove(place);
+    }
+    for (earlier, clauses) in after {
+        if let Some(earlier) = open.iter_mut().find(|it| it.name == earlier)
+            && !variant.left_out.contains_all(clauses)
+        {
+            earlier.is_late = true;
+        }
     }
 }
 
