@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::engine::clause::Clause;
 use crate::pending_action::alphabet::{
     ActionId, Arguments, Body, Call, Decide, Decision, Effect, Event, Id, Lost, Message, Name, Op,
-    Output, Proposal, Reason, Record, Status, Text, Time, Value, What,
+    Output, Proposal, Reason, Record, SnapshotId, Status, Text, Time, Value, What,
 };
 use crate::pending_action::clauses::{PA_9, PA_10};
 use crate::wire::names::{Ids, NOTHING, Texts};
@@ -137,6 +137,11 @@ impl Names {
     /// Each nonce, by its number.
     pub fn nonces(&self) -> &[String] {
         self.nonces.all()
+    }
+
+    /// Each snapshot as it is written, by its number.
+    pub fn snapshots(&self) -> &[String] {
+        self.snapshots.all()
     }
 
     /// The things of a run, as the words of a finding call them, each with its text.
@@ -772,6 +777,24 @@ impl Names {
         written.map(driver::Output::to_all).collect()
     }
 
+    /// The same without writing it: what is new in it has the name that [`Self::responses`] gives it.
+    pub fn issued(&mut self, outputs: &[Output]) {
+        outputs.clone_into(&mut self.last);
+        for output in outputs {
+            output.action().map(|it| self.action_of(it));
+            if let Output::Event(Event {
+                what: What::Created(record),
+                ..
+            }) = output
+            {
+                self.nonce_of(record);
+            }
+            if let Output::Snapshot(id) = output {
+                self.snapshot_of(*id);
+            }
+        }
+    }
+
     fn response(&mut self, output: &Output) -> Option<own::Output> {
         Some(match output {
             Output::Append(Message { id, session, body }) => {
@@ -805,7 +828,7 @@ impl Names {
             }),
             Output::Audit => own::Output::Audit(object(vec![("reason", json!("ignored"))])?),
             Output::Snapshot(id) => {
-                let text = issued(&mut self.snapshots, *id, |it| format!("\"snapshot_{it}\""));
+                let text = self.snapshot_of(*id);
                 own::Output::Snapshot(serde_json::from_str(&text).ok()?)
             }
             Output::Refused => own::Output::Refused(driver::Refused {
@@ -893,9 +916,7 @@ impl Names {
     }
 
     fn fields_of_record(&mut self, it: &Record) -> Fields {
-        let nonce = it
-            .nonce
-            .map(|it| issued(&mut self.nonces, it, |it| format!("nonce_{it}")));
+        let nonce = self.nonce_of(it);
         let deciders = it.deciders.as_ref();
         // They have no order: the numbers are those of their first appearance.
         let deciders = deciders.map(|names| {
@@ -922,6 +943,17 @@ impl Names {
 
     fn action_of(&mut self, action: ActionId) -> String {
         issued(&mut self.actions, action, |it| format!("pa_{it}"))
+    }
+
+    fn nonce_of(&mut self, record: &Record) -> Option<String> {
+        let nonce = record.nonce?;
+        Some(issued(&mut self.nonces, nonce, |it| format!("nonce_{it}")))
+    }
+
+    fn snapshot_of(&mut self, snapshot: SnapshotId) -> String {
+        issued(&mut self.snapshots, snapshot, |it| {
+            format!("\"snapshot_{it}\"")
+        })
     }
 
     fn id_of(&mut self, output: &Output, id: Id) -> Option<String> {

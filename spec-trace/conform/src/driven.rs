@@ -10,9 +10,13 @@ mod judged;
 mod meaning;
 mod others;
 mod search;
+mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use countersign_model::judge::{Finding, Judge, Kind};
@@ -23,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::implementation::{Greeted, Implementation, Lost, Said};
+use crate::shrinking;
 use crate::side_by_side::side_by_side;
 
 pub use declared::unsupported;
@@ -31,6 +36,7 @@ pub(crate) use meaning::meaning;
 pub use others::Others;
 pub(crate) use others::{places, without};
 pub use search::{Divergence, Ended, OnFound, Search, identity};
+pub use step::{Step, placed, placeholder};
 
 /// What is asked of a party, as the judge knows it.
 pub type CallOf<D> = <<D as Driven>::Judge as Judge>::Call;
@@ -76,8 +82,13 @@ pub trait Driven: Clone + Sized {
     /// At the start of a run.
     fn begin(greeting: &Rc<Greeting<Self::Protocol>>) -> Self;
 
-    /// The second of two steps, with the time that both take. None, where the first takes none, or the two have no sum.
-    fn fold(first: &Self::Step, second: &Self::Step) -> Option<Self::Step>;
+    /// The steps without some of them. What they name goes with them.
+    fn without(steps: &[Self::Step], gone: Range<usize>) -> Vec<Self::Step> {
+        shrinking::without(steps, gone)
+    }
+
+    /// Two steps in a simpler way: the second at an earlier time, or alone with the time that both take. None, where there is none.
+    fn fold(first: &Self::Step, second: &Self::Step) -> Option<Vec<Self::Step>>;
 
     /// The call as it would be where the host never hands an old state back, if it is one by which it has.
     fn guarded(_: &CallOf<Self>, _: &[OutputOf<Self>]) -> Option<CallOf<Self>> {
@@ -192,7 +203,7 @@ pub struct Run<D: Driven> {
     /// The version of the command that kept it, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub countersign: Option<String>,
-    /// What the host of the executor had chosen, where it is a run of [`crate::wide`].
+    /// What the host of the reference had chosen, where it is a random run of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Value>,
     /// The steps.
@@ -268,6 +279,24 @@ impl<D: Driven> Run<D> {
             settings: None,
             steps,
         }
+    }
+
+    /// Writes the run into a folder, as `found-CLAUSE.json` with a line for each step; says where.
+    ///
+    /// # Errors
+    ///
+    /// What the system says if the file cannot be written.
+    pub fn keep(&self, folder: &Path) -> io::Result<PathBuf> {
+        let clause = self.shows.split(':').next().unwrap_or("run");
+        let head = Self {
+            steps: Vec::new(),
+            ..self.clone()
+        };
+        let head = serde_json::to_string_pretty(&head)?;
+        let steps = self.steps.iter().map(serde_json::to_string);
+        let steps = steps.collect::<Result<Vec<_>, _>>()?.join(",\n    ");
+        let steps = format!("\"steps\": [\n    {steps}\n  ]");
+        shrinking::write(&head.replace("\"steps\": []", &steps), clause, folder)
     }
 }
 

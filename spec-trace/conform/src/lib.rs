@@ -222,7 +222,7 @@ pub fn shrink<S: Sides>(sides: &S, run: &[S::Action]) -> Option<Shrunk<S::Action
     };
     let clause = goes_against(&divergence);
     let mut run = run[..divergence.steps.len()].to_vec();
-    let divergence = shrinking::shortest(&mut run, divergence, |shorter| {
+    let divergence = shrinking::shortest(&mut run, divergence, shrinking::without, |shorter| {
         let again = replay(sides, shorter).err()?;
         let same = goes_against(&again) == clause;
         same.then_some((again.steps.len(), again))

@@ -9,15 +9,15 @@ use serde::Serialize;
 /// Leaves out of `steps` what can go for as long as what remains shows the same, until no single one can be left out; what the steps
 /// that are left show.
 ///
-/// `shows` plays steps. Where they show what the whole run does, which is `shown`, it says after how many of them, and what.
+/// `without` leaves some out. `shows` plays steps. Where they show what the whole run does, which is `shown`, it says after how many of them, and what.
 pub(crate) fn shortest<T: Clone, S>(
     steps: &mut Vec<T>,
     mut shown: S,
+    without: impl Fn(&[T], Range<usize>) -> Vec<T>,
     mut shows: impl FnMut(&[T]) -> Option<(usize, S)>,
 ) -> S {
     let mut goes = |steps: &mut Vec<T>, stretch: Range<usize>| {
-        let mut shorter = steps.clone();
-        shorter.drain(stretch);
+        let mut shorter = without(steps, stretch);
         let Some((needed, again)) = shows(&shorter) else {
             return false;
         };
@@ -42,6 +42,11 @@ pub(crate) fn shortest<T: Clone, S>(
         }
     }
     shown
+}
+
+/// Steps without some of them, each of which stands for itself.
+pub(crate) fn without<T: Clone>(steps: &[T], gone: Range<usize>) -> Vec<T> {
+    [&steps[..gone.start], &steps[gone.end..]].concat()
 }
 
 /// Leaves out ever smaller stretches: of each that cannot go as a whole both halves are tried, from the end on. Of a long run of which
@@ -80,19 +85,19 @@ fn halves_go<T>(steps: &mut Vec<T>, mut goes: impl FnMut(&mut Vec<T>, Range<usiz
     }
 }
 
-/// Puts two steps that follow each other into one, as `fold` has it, for as long as what remains shows the same; what the steps
+/// Puts two steps that follow each other more simply, as `fold` has it, for as long as what remains shows the same; what the steps
 /// that are left show. `shows` is that of [`shortest`].
 pub(crate) fn folded<T: Clone, S>(
     steps: &mut Vec<T>,
     mut shown: S,
-    fold: impl Fn(&T, &T) -> Option<T>,
+    fold: impl Fn(&T, &T) -> Option<Vec<T>>,
     mut shows: impl FnMut(&[T]) -> Option<(usize, S)>,
 ) -> S {
     let mut at = 0;
     while at + 1 < steps.len() {
-        let shorter = fold(&steps[at], &steps[at + 1]).map(|one| {
+        let shorter = fold(&steps[at], &steps[at + 1]).map(|simpler| {
             let mut shorter = steps.clone();
-            shorter.splice(at..at + 2, [one]);
+            shorter.splice(at..at + 2, simpler);
             shorter
         });
         let again = shorter.and_then(|shorter| Some((shows(&shorter)?, shorter)));
@@ -114,10 +119,18 @@ pub(crate) fn folded<T: Clone, S>(
 ///
 /// What the system says if the file cannot be written.
 pub(crate) fn keep(run: &impl Serialize, clause: &str, folder: &Path) -> io::Result<PathBuf> {
+    let text = serde_json::to_string_pretty(run)?;
+    write(&text, clause, folder)
+}
+
+/// Writes the text of a run into a folder, as `found-CLAUSE.json`; says where.
+///
+/// # Errors
+///
+/// What the system says if the file cannot be written.
+pub(crate) fn write(text: &str, clause: &str, folder: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
     let path = folder.join(format!("found-{clause}.json"));
-    let mut text = serde_json::to_string_pretty(run).map_err(io::Error::other)?;
-    text.push('\n');
-    fs::write(&path, text)?;
+    fs::write(&path, format!("{text}\n"))?;
     Ok(path)
 }

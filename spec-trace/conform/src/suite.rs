@@ -39,7 +39,7 @@ pub trait Suited: Driven {
     ) -> Vec<driven::Taken<Self::Judge>>;
 
     /// What every run ends with, so that what has happened can be seen: time passes, and the process dies and comes back.
-    fn ends() -> Vec<Self::Step>;
+    fn ends(steps: &[Self::Step]) -> Vec<Self::Step>;
 }
 
 /// A driver whose steps the runs of a model can be put into.
@@ -152,7 +152,7 @@ pub fn for_clauses<D: Suited, I: Implementation<D::Protocol>>(
             }
             let mut steps = run.steps.clone();
             let seen = tried_for::<D, I>(partner, &steps, clause, &others);
-            others = shrinking::shortest(&mut steps, seen, |shorter| {
+            others = shrinking::shortest(&mut steps, seen, D::without, |shorter| {
                 let again = tried_for::<D, I>(partner, shorter, clause, &others);
                 let shows = again.exercised.contains(clause);
                 shows.then_some((shorter.len(), again))
@@ -193,7 +193,7 @@ impl<D: Suited> Suite<D> {
     /// The runs as they are played.
     pub fn played(&self) -> impl Iterator<Item = Run<D>> {
         self.runs.iter().map(|short| {
-            let steps = short.steps.iter().cloned().chain(D::ends());
+            let steps = short.steps.iter().cloned().chain(D::ends(&short.steps));
             Run {
                 shows: short.shows.join("; "),
                 ..Run::of(steps.collect())

@@ -139,15 +139,7 @@ impl<W: Wide> Run<W> {
     ///
     /// [`Broken`], where the judge finds something.
     pub fn play(&self) -> Result<usize, Box<Broken>> {
-        self.play_under(W::judge(self.settings))
-    }
-
-    /// The same under another judge.
-    ///
-    /// # Errors
-    ///
-    /// [`Broken`], where the judge finds something.
-    pub fn play_under(&self, mut judge: W::Judge) -> Result<usize, Box<Broken>> {
+        let mut judge = W::judge(self.settings);
         let mut host = W::begin(self.settings);
         let mut calls = 0;
         for (at, step) in self.steps.iter().enumerate() {
@@ -179,7 +171,7 @@ impl<W: Wide> Run<W> {
         let broken = self.play().err()?;
         let clause = broken.findings.first()?.clause;
         let mut steps = self.steps[..=broken.at].to_vec();
-        let broken = shrinking::shortest(&mut steps, broken, |shorter| {
+        let broken = shrinking::shortest(&mut steps, broken, shrinking::without, |shorter| {
             let again = self.with(shorter.to_vec()).play().err()?;
             let same = again.findings.iter().any(|it| it.clause == clause);
             same.then_some((again.at + 1, again))

@@ -317,7 +317,8 @@ fn what_is_written_is_read() {
         let mut around = PendingAction::surroundings(&bounds);
         let mut history = History::default();
         let mut world = World::<PendingAction>::new(Account::default());
-        let [mut host, mut party, mut other, mut judge] = [(); 4].map(|()| Names::default());
+        let [mut host, mut party, mut unwritten, mut other, mut judge] =
+            [(); 5].map(|()| Names::default());
         let mut other_world = World::<PendingAction>::new(Account::default());
         let mut checker = Checker::<PendingAction>::new(Account::default());
         let mut last: Vec<Output> = Vec::new();
@@ -347,6 +348,9 @@ fn what_is_written_is_read() {
             // By the same numbers.
             let (next, outputs) = pick(&mut numbers, &world, &call);
             let response = party.responses(&outputs);
+            unwritten.issued(&outputs);
+            let named = |it: &Names| [it.actions(), it.nonces(), it.snapshots()].map(<[_]>::to_vec);
+            assert_eq!(named(&unwritten), named(&party));
             let (read, flaws) = host.outputs(&call, &response);
             assert_eq!((&read, flaws), (&outputs, vec![]), "{call:?} {response:?}");
             said[1] += outputs.len();

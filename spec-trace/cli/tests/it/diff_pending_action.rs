@@ -113,11 +113,12 @@ fn what_is_not_judged_is_said() {
     };
     let reference = Greeted::new(Driver::reference(1)).expect("it greets");
     let mut search = Search::<Driver, _>::taking(reference, vec![lenient]);
-    let asked = json!({"clock": "stays", "asked": {"propose": {
-        "session": {"place": 0, "ended": false}, "agent": 0, "tool": 0, "arguments": 0, "effect": 2,
-        "words": 0, "expires_in": null, "deciders": 2, "idempotent": false,
-    }}});
-    let said = json!({"clock": "stays", "asked": {"say": {"by": 1, "text": 0}}});
+    let now = "2026-05-28T20:26:40.000Z";
+    let asked = json!({
+        "op": "propose", "now": now, "agent_id": "p0", "session_id": "s0", "run_id": "r0", "tool": "t0", "arguments": {},
+        "effect": "destructive", "summary": "q0", "label": "b0", "deciders": ["p1"],
+    });
+    let said = json!({"op": "say", "now": now, "by": "p1", "text": "u0"});
     let steps = [vec![asked; 7], vec![said; 5]].concat().into_iter();
     let steps = steps.map(|it| serde_json::from_value(it).expect("a step"));
     search.play(&Run::of(steps.collect()), 5);

@@ -590,7 +590,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
                 break;
             }
         }
-        let seen = shrinking::shortest(&mut steps, seen, &mut shows);
+        let seen = shrinking::shortest(&mut steps, seen, D::without, &mut shows);
         // A step may be there for the time alone that it takes.
         let (played, wrong) = shrinking::folded(&mut steps, seen, D::fold, &mut shows);
         let mut again = (0, 0);
@@ -679,7 +679,7 @@ impl<D: Driven> Divergence<D> {
     ///
     /// What the system says if the file cannot be written.
     pub fn keep(&self, folder: &Path) -> io::Result<PathBuf> {
-        shrinking::keep(&self.run, self.finding().clause, folder)
+        self.run.keep(folder)
     }
 
     /// What was asked and answered in it, up to where it is wrong.

@@ -12,11 +12,12 @@ use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::json::{means_the_same, turned};
+use crate::driven::Driven as _;
 use crate::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference, model_of};
-use crate::pending_action::{Host, WideRun};
+use crate::pending_action::{Driver, drawn, shrunk};
 use crate::schedule;
 use crate::search::{self, Exact};
-use crate::wide::{Wide as _, random};
+use crate::wide::random;
 
 /// A run of the reference ledger in the search that the bytes choose, far beyond the bounds of the exhaustive one.
 ///
@@ -30,7 +31,7 @@ pub fn pending_action_schedule(bytes: &[u8]) {
     }
 }
 
-/// A wide run of the executor under the judge that the bytes choose: the first the host's settings, each two of the others a step,
+/// A random run of the reference under the checker that the bytes choose: the first the host's settings, each two of the others a step,
 /// and all of them the steps behind these.
 ///
 /// Two bytes name one of 65,536 random steps: a fuzzer that copies or moves bytes repeats or moves steps. However few bytes there
@@ -38,7 +39,7 @@ pub fn pending_action_schedule(bytes: &[u8]) {
 ///
 /// # Panics
 ///
-/// Where the judge finds something, with the shrunk run.
+/// Where the checker finds something, with the shrunk run.
 pub fn pending_action_wide(bytes: &[u8]) {
     let (settings, steps) = bytes.split_first().unwrap_or((&0, &[]));
     let seed = |bytes: &[u8]| {
@@ -46,10 +47,10 @@ pub fn pending_action_wide(bytes: &[u8]) {
         bytes.iter().fold(1, mix)
     };
     let steps = steps.chunks(2).take(MOST_STEPS);
-    let steps = steps.flat_map(|it| random(seed(it)).take(Host::BYTES));
-    let behind = random(seed(bytes)).take(MOST_STEPS * Host::BYTES);
-    let drawn: Vec<u8> = [*settings].into_iter().chain(steps).chain(behind).collect();
-    if let Some((_, broken)) = WideRun::of(&drawn).shrunk() {
+    let steps = steps.flat_map(|it| random(seed(it)).take(Driver::BYTES));
+    let behind = random(seed(bytes)).take(MOST_STEPS * Driver::BYTES);
+    let bytes: Vec<u8> = [*settings].into_iter().chain(steps).chain(behind).collect();
+    if let Some((_, broken)) = shrunk(&drawn(&bytes)) {
         panic!("{broken}\n{}", broken.shown.join("\n"));
     }
 }

@@ -1,6 +1,7 @@
-//! Any implementation in a random run: steps become requests of the driver protocol, and its outputs the words of the spec.
+//! Any implementation in a run: steps become requests of the driver protocol, and its outputs the words of the spec.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use countersign_model::engine::protocol::Variant;
@@ -9,23 +10,26 @@ use countersign_model::pending_action::account::Account;
 use countersign_model::pending_action::alphabet::{self, Call};
 use countersign_model::pending_action::readings::{Reading, Rollback};
 use countersign_model::pending_action::wire::{self, Names};
-use countersign_protocol::pending_action::{Capability, Op as Own, Output, PendingAction};
+use countersign_protocol::pending_action::{Capability, Op as Own, PendingAction};
 use countersign_protocol::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 
-use super::step::{Asked as Asks, BYTES, Step};
-use super::world::{MOST_SNAPSHOTS, START, World};
+use super::draw;
 use crate::checked::{Checked, Read};
-use crate::driven::{Asked, Driven, Taken, Unreadable};
+use crate::driven::{Asked, Driven, Step, Taken, Unreadable, placed, placeholder};
 use crate::suite::Suited as _;
-use crate::wide::Clock;
+
+/// When a run begins, in milliseconds since the epoch.
+pub(super) const START: i64 = 1_780_000_000_000;
+
+/// As many snapshots are put out in a run: the checker keeps its account of each.
+const MOST_SNAPSHOTS: usize = 8;
 
 /// What is kept of an implementation in a run.
 #[derive(Clone)]
 pub struct Driver {
-    world: World,
-    names: Names,
+    pub(super) names: Names,
     greeting: Rc<Greeting<PendingAction>>,
-    snapshots: Vec<Json>,
+    snapshots: usize,
     /// How many outputs the last response had.
     last: usize,
 }
@@ -38,9 +42,112 @@ const OPEN: [(&str, &[&str]); 4] = [
     ("deciders-absent", &["anyone", "nobody"]),
 ];
 
+/// What an implementation names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    Action,
+    Nonce,
+    Snapshot,
+}
+
+impl Named {
+    pub(super) const ALL: [Self; 3] = [Self::Action, Self::Nonce, Self::Snapshot];
+
+    const fn member(self) -> &'static str {
+        match self {
+            Self::Action => "action_id",
+            Self::Nonce => "nonce",
+            Self::Snapshot => "snapshot",
+        }
+    }
+
+    /// What stands for the one of that number.
+    pub(super) fn placeholder(self, number: usize) -> String {
+        placeholder(self.member(), number)
+    }
+
+    /// The number that a placeholder stands for.
+    pub(super) fn placed(self, text: &str) -> Option<usize> {
+        placed(self.member(), text)
+    }
+
+    /// The names so far, by number.
+    pub(super) fn of(self, names: &Names) -> &[String] {
+        match self {
+            Self::Action => names.actions(),
+            Self::Nonce => names.nonces(),
+            Self::Snapshot => names.snapshots(),
+        }
+    }
+}
+
+/// Whether `each` says so of all members of a request that hold what the implementation names. It may change them.
+pub(super) fn all_named(
+    op: &mut Op<PendingAction>,
+    mut each: impl FnMut(Named, &mut String) -> bool,
+) -> bool {
+    match op {
+        Op::Own(Own::Decide {
+            action_id, nonce, ..
+        }) => {
+            let nonce = nonce.as_mut();
+            each(Named::Action, action_id) && nonce.is_none_or(|it| each(Named::Nonce, it))
+        }
+        Op::Own(Own::FinishTool { action_id, .. } | Own::Cancel { action_id }) => {
+            each(Named::Action, action_id)
+        }
+        Op::Own(Own::Rollback { snapshot }) => {
+            let mut text = match Named::Snapshot.placed(&snapshot.text()) {
+                Some(number) => Named::Snapshot.placeholder(number),
+                None => snapshot.as_str().to_owned(),
+            };
+            let is_so = each(Named::Snapshot, &mut text);
+            *snapshot = serde_json::from_str(&text).unwrap_or_else(|_| Json::holding(&text));
+            is_so
+        }
+        Op::Own(Own::Propose(_) | Own::Say { .. } | Own::EndSession { .. } | Own::Snapshot {})
+        | Op::Common(_) => true,
+    }
+}
+
+impl Driver {
+    /// At the start of a run of somebody who declares every capability.
+    pub(super) fn of_all() -> Self {
+        Self::begin(&Rc::new(declaring_all("")))
+    }
+
+    /// Those outputs came, in the words of the spec.
+    pub(super) fn is_answered(&mut self, outputs: &[alphabet::Output]) {
+        self.names.issued(outputs);
+        self.last = outputs.len();
+    }
+
+    /// Whether the capability is declared that the op needs, if it needs one.
+    fn is_declared(&self, op: &Op<PendingAction>) -> bool {
+        let needed = match op {
+            Op::Own(Own::Cancel { .. }) => Capability::Cancel,
+            Op::Own(Own::Snapshot {} | Own::Rollback { .. }) => Capability::Snapshot,
+            Op::Own(Own::Say { .. }) => Capability::Say,
+            // Nobody can tell what became of a call that ran into a crash where it is not shown to be in doubt.
+            Op::Common(Common::Restart { .. }) if self.greeting.shows(Kind::InDoubt) => {
+                Capability::Restart
+            }
+            Op::Common(Common::Restart { .. }) => return false,
+            Op::Own(
+                Own::Propose(_)
+                | Own::Decide { .. }
+                | Own::FinishTool { .. }
+                | Own::EndSession { .. },
+            )
+            | Op::Common(_) => return true,
+        };
+        self.greeting.supports.contains(&needed)
+    }
+}
+
 impl Driven for Driver {
     type Protocol = PendingAction;
-    type Step = Step;
+    type Step = Step<PendingAction>;
     type Judge = Checked<Spec>;
     const START: i64 = START;
     const NEEDED: &'static [Kind] = &[Kind::Event, Kind::Append, Kind::Perform, Kind::Refused];
@@ -48,12 +155,23 @@ impl Driven for Driver {
         now: START,
         op: alphabet::Op::Tick,
     };
-    const BYTES: usize = BYTES;
+    const BYTES: usize = draw::BYTES;
 
-    fn steps(bytes: &[u8]) -> Vec<Step> {
-        let theme = bytes.first().map_or(0, |first| first % THEMES);
-        let step = |(place, bytes): (usize, &[u8])| themed(theme, place, Step::of(bytes));
-        bytes.chunks(BYTES).enumerate().map(step).collect()
+    fn steps(bytes: &[u8]) -> Vec<Self::Step> {
+        draw::steps(bytes)
+    }
+
+    fn without(steps: &[Self::Step], gone: Range<usize>) -> Vec<Self::Step> {
+        draw::without(steps, &gone)
+    }
+
+    /// The second happens when the first does.
+    fn fold(first: &Self::Step, second: &Self::Step) -> Option<Vec<Self::Step>> {
+        let sooner = Step {
+            now: first.now,
+            ..second.clone()
+        };
+        (sooner != *second).then(|| vec![first.clone(), sooner])
     }
 
     fn judge(greeting: &Greeting<PendingAction>) -> Checked<Spec> {
@@ -62,11 +180,6 @@ impl Driven for Driver {
 
     fn readings(greeting: &Greeting<PendingAction>) -> Vec<Taken<Checked<Spec>>> {
         Self::readings_where(greeting, &[])
-    }
-
-    fn fold(first: &Step, second: &Step) -> Option<Step> {
-        let clock = first.clock.then(second.clock)?;
-        Some(Step { clock, ..*second })
     }
 
     fn guarded(call: &Call, outputs: &[Read<alphabet::Output>]) -> Option<Call> {
@@ -85,63 +198,51 @@ impl Driven for Driver {
 
     fn begin(greeting: &Rc<Greeting<PendingAction>>) -> Self {
         Self {
-            world: World::new(),
             names: Names::default(),
             greeting: Rc::clone(greeting),
-            snapshots: Vec::new(),
+            snapshots: 0,
             last: 0,
         }
     }
 
-    fn ask(&mut self, step: &Step) -> Option<Asked<Self>> {
-        self.world.pass(step.clock);
-        let needed = match step.asked {
-            Asks::Cancel { .. } => Some(Capability::Cancel),
-            Asks::Snapshot | Asks::Rollback { .. } => Some(Capability::Snapshot),
-            Asks::Restart { .. } => Some(Capability::Restart),
-            Asks::Say { .. } => Some(Capability::Say),
-            Asks::Propose(_)
-            | Asks::Decide(_)
-            | Asks::Finish { .. }
-            | Asks::EndSession { .. }
-            | Asks::Tick => None,
-        };
-        // Nobody can tell what became of a call that ran into a crash where it is not shown to be in doubt.
-        let is_unseen = needed == Some(Capability::Restart) && !self.greeting.shows(Kind::InDoubt);
-        if is_unseen || needed.is_some_and(|needed| !self.greeting.supports.contains(&needed)) {
+    fn ask(&mut self, step: &Self::Step) -> Option<Asked<Self>> {
+        if !self.is_declared(&step.op) {
             return None;
         }
-        let op = match step.asked {
-            Asks::Snapshot if self.snapshots.len() == MOST_SNAPSHOTS => return None,
-            Asks::Snapshot => Op::Own(Own::Snapshot {}),
-            Asks::Rollback { snapshot } => {
-                let place = usize::from(snapshot).checked_rem(self.snapshots.len())?;
-                let snapshot = self.snapshots.get(place)?.clone();
-                Op::Own(Own::Rollback { snapshot })
+        let (now, mut op) = (step.now, step.op.clone());
+        match &mut op {
+            Op::Own(Own::Propose(it))
+                if !self.greeting.supports.contains(&Capability::Idempotent) =>
+            {
+                it.idempotent = None;
             }
-            Asks::Restart { lost } => {
-                let lost = u64::try_from(usize::from(lost).min(self.last)).ok();
-                Op::Common(Common::Restart { lost })
+            // There are implementations without any.
+            Op::Own(Own::Decide { nonce, .. }) if self.names.nonces().is_empty() => {
+                nonce.take_if(|it| Named::Nonce.placed(it).is_some());
             }
-            Asks::Tick => Op::Common(Common::Tick {}),
-            asked @ (Asks::Propose(_)
-            | Asks::Decide(_)
-            | Asks::Say { .. }
-            | Asks::Finish { .. }
-            | Asks::Cancel { .. }
-            | Asks::EndSession { .. }) => {
-                let mut op = self.world.op(&self.names, asked)?;
-                if let Own::Propose(it) = &mut op
-                    && !self.greeting.supports.contains(&Capability::Idempotent)
-                {
-                    it.idempotent = None;
+            Op::Own(Own::Snapshot {}) => {
+                self.snapshots += 1;
+                if self.snapshots > MOST_SNAPSHOTS {
+                    return None;
                 }
-                Op::Own(op)
             }
-        };
-        let now = self.world.clock;
-        let call = self.names.call(now, &op);
-        Some(Asked { now, op, call })
+            Op::Common(Common::Restart { lost }) => {
+                let last = u64::try_from(self.last).unwrap_or(u64::MAX);
+                *lost = Some(lost.unwrap_or(0).min(last));
+            }
+            Op::Own(_) | Op::Common(_) => {}
+        }
+        let is_known = all_named(&mut op, |kind, text| {
+            let Some(number) = kind.placed(text) else {
+                return true;
+            };
+            let name = kind.of(&self.names).get(number);
+            name.map(|it| it.clone_into(text)).is_some()
+        });
+        is_known.then(|| {
+            let call = self.names.call(now, &op);
+            Asked { now, op, call }
+        })
     }
 
     fn take(
@@ -150,13 +251,7 @@ impl Driven for Driver {
         outputs: &[Put<PendingAction>],
     ) -> Result<Vec<Option<Read<alphabet::Output>>>, Unreadable> {
         let (read, flaws) = self.names.outputs(call, outputs);
-        self.world.see(&self.names, call, &read);
         self.last = outputs.len();
-        for output in outputs {
-            if let Output::Snapshot(snapshot) = &output.what {
-                self.snapshots.push(snapshot.clone());
-            }
-        }
         let shown = outputs.iter().zip(read).enumerate();
         let shown = shown.map(|(place, (put, output))| {
             let flaw = flaws.iter().find(|it| it.place == place);
@@ -234,28 +329,6 @@ pub(super) fn declaring_all(name: &str) -> Greeting<PendingAction> {
         shows: None,
     }
 }
-
-/// So many kinds of runs there are; the first two have more of what is rare among random steps.
-const THEMES: u8 = 8;
-
-/// A step of a run of this kind: a tick becomes what the run has more of.
-fn themed(theme: u8, place: usize, mut step: Step) -> Step {
-    if matches!(step.asked, Asks::Tick) {
-        match theme {
-            0 if place.is_multiple_of(2) => step.asked = Asks::Snapshot,
-            0 => {
-                let snapshot = u8::try_from(place / 2).unwrap_or(0);
-                step.asked = Asks::Rollback { snapshot };
-            }
-            1 => step.clock = Clock::Back(BACK),
-            2.. => {}
-        }
-    }
-    step
-}
-
-/// So far a clock is set back, in milliseconds.
-const BACK: i64 = 60_000;
 
 #[cfg(test)]
 mod tests {

@@ -19,6 +19,7 @@ use countersign_model::pending_action::alphabet::{
 };
 use countersign_model::pending_action::environment::Bounds;
 use countersign_model::pending_action::readings::{self, Reading};
+use countersign_model::pending_action::spec::ARGUMENT_LEVELS;
 use countersign_reference::ids::IdSource;
 use countersign_reference::pending_action::{
     self as real, Action, ActionId, Append, Decide, Entry, EventId, Happened, Held, Input, Ledger,
@@ -171,6 +172,27 @@ impl Reference {
             tells_all_apart,
             ..self
         }
+    }
+
+    /// What it puts out for a request, by which it may have died.
+    pub fn answer(&mut self, call: &Call) -> Vec<Output> {
+        if let Op::Restart(Lost::Outputs(lost)) = &call.op
+            && !lost.is_empty()
+        {
+            self.dies(lost.len());
+        }
+        self.call(call)
+    }
+
+    /// What was recorded, and the snapshots that were put out.
+    pub fn kept(
+        &self,
+    ) -> (
+        impl Iterator<Item = &Record>,
+        impl Iterator<Item = &Snapshot>,
+    ) {
+        let journal = self.kept.journal.iter().map(|it| &**it);
+        (journal, self.kept.snapshots.iter().map(|(it, _)| it))
     }
 
     fn fingerprint(&self) -> u64 {
@@ -683,7 +705,7 @@ fn text(it: alphabet::Text) -> String {
         }
     };
     let mut text = if it.is_blank {
-        (0..it.characters).map(bit).collect()
+        (0..it.characters.max(Name::BITS)).map(bit).collect()
     } else if width == 0 {
         String::new()
     } else {
@@ -710,7 +732,7 @@ fn name(text: &str) -> Name {
     digits.parse().ok().or_else(bits).unwrap_or(Name::MAX)
 }
 
-/// JSON for a value: the number that it means in an array, behind so many blanks as tell its spelling.
+/// JSON for a value: the number that it means in an array, in front of so many blanks as tell its spelling. All begin alike.
 fn json(value: Value) -> Text {
     arguments(Arguments {
         value,
@@ -725,12 +747,18 @@ fn arguments(it: Arguments) -> Text {
     }
     let write = || {
         let Value { bytes, meaning } = it.value;
-        let (blanks, levels) = (usize::from(bytes), it.levels as usize);
+        let blanks = usize::from(bytes);
+        // A decision does not say how deep its arguments are: those that can be recorded are all alike.
+        let levels = if it.levels > ARGUMENT_LEVELS {
+            it.levels as usize
+        } else {
+            1
+        };
         let (open, close) = ("[".repeat(levels), "]".repeat(levels));
         let text = match meaning {
             _ if it.value == Value::EMPTY => String::new(),
-            Some(meaning) => format!("{}{open}{meaning}{close}", " ".repeat(blanks)),
-            None => format!("{}{{", " ".repeat(blanks)),
+            Some(meaning) => format!("{open}{meaning:>24}{}{close}", " ".repeat(blanks)),
+            None => format!("{{{}:", " ".repeat(blanks)),
         };
         let padding = (it.size as usize).saturating_sub(text.len());
         Text::new(text + &" ".repeat(padding))
@@ -743,11 +771,11 @@ fn value(text: &str) -> Value {
     if text.is_empty() {
         return Value::EMPTY;
     }
-    let inner = text.trim_start_matches(' ');
-    let meaning = inner.trim_end().trim_matches(['[', ']']).parse().ok();
+    let spelled = text.trim_end().trim_end_matches([']', ':']);
+    let word = spelled.trim_end();
     Value {
-        bytes: number(text.len() - inner.len()),
-        meaning,
+        bytes: number(spelled.len() - word.len()),
+        meaning: word.trim_start_matches(['[', ' ']).parse().ok(),
     }
 }
 

@@ -1,13 +1,30 @@
-//! Wide runs of the executor of pending actions under the checker: hundreds of steps, any number of everything.
+//! Random runs of the reference ledger under the checker: hundreds of steps, any number of everything.
 
 use crate::wide;
 
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 
-use countersign_conform::pending_action::{Host, WideRun};
+use countersign_conform::driven::{Driven as _, Run, Step};
+use countersign_conform::pending_action::{Driver, play, seeded, shrunk};
 use countersign_model::pending_action::alphabet::{Body, Call, Event, Message, Op, Output, What};
+use countersign_protocol::pending_action::PendingAction;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Plays a run; where it breaks something, keeps the shortest that does so as well.
+fn conforms(run: &Run<Driver>) -> usize {
+    play(run, |_, _, _| {}).unwrap_or_else(|broken| {
+        let Some((shrunk, broken)) = shrunk(run) else {
+            panic!("{broken}: not seen again");
+        };
+        let kept = shrunk.keep(&wide::kept_runs("pending-action"));
+        panic!("{broken}\n{}\nkept: {kept:?}", broken.shown.join("\n"));
+    })
+}
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -23,7 +40,7 @@ proptest! {
     /// PA-1 to PA-11, PA-13: whatever is proposed, decided, finished, cancelled or lost, and whenever, the checker finds nothing.
     #[test]
     fn the_ledger_conforms_in_wide_runs(seed: u64, steps in 1..500_usize) {
-        wide::play(&WideRun::seeded(seed, steps));
+        conforms(&seeded(seed, steps));
     }
 }
 
@@ -31,7 +48,7 @@ proptest! {
 #[test]
 #[ignore = "night: takes a minute, or COUNTERSIGN_WIDE_SECONDS"]
 fn the_ledger_conforms_for_as_long_as_it_is_given() {
-    wide::play_for_as_long_as_it_is_given::<Host>();
+    wide::for_as_long_as_it_is_given(|seed| conforms(&seeded(seed, 400)));
 }
 
 /// The runs of fixed seeds reach every call and every pair of a call and an output that is judged.
@@ -39,12 +56,13 @@ fn the_ledger_conforms_for_as_long_as_it_is_given() {
 fn wide_runs_of_fixed_seeds_reach_everything_that_is_judged() {
     let mut reached = BTreeSet::new();
     for seed in 0..400 {
-        for shown in WideRun::seeded(seed, 300).calls() {
-            let call = call_word(&shown.call);
+        let played = play(&seeded(seed, 300), |_, call, outputs| {
+            let call = call_word(call);
             reached.insert(call.to_owned());
-            let outputs = shown.outputs.iter().map(|it| output_word(&it.output));
+            let outputs = outputs.iter().map(output_word);
             reached.extend(outputs.map(|output| format!("{call}: {output}")));
-        }
+        });
+        played.expect("it conforms");
     }
     for what in [
         "propose: created",
@@ -122,5 +140,81 @@ const fn output_word(output: &Output) -> &'static str {
 
 #[test]
 fn every_kept_run_conforms() {
-    wide::play_every_kept_run::<Host>();
+    for (file, run) in wide::every_kept_run::<Run<Driver>>("pending-action") {
+        let played = play(&run, |_, _, _| {});
+        played.unwrap_or_else(|broken| panic!("{}: {broken}", file.display()));
+    }
+}
+
+/// PA-8, PA-10: what a host writes down, it reads again as the same.
+#[test]
+fn what_random_runs_keep_is_read_as_it_was_written() {
+    for seed in 0..40 {
+        let mut last = None;
+        let played = play(&seeded(seed, 200), |reference, _, _| {
+            last = Some(reference.clone());
+        });
+        played.expect("it conforms");
+        let last = last.expect("something is asked");
+        let (records, snapshots) = last.kept();
+        records.for_each(is_read_as_written);
+        snapshots.for_each(is_read_as_written);
+    }
+}
+
+fn is_read_as_written<T: Serialize + DeserializeOwned + PartialEq + Debug>(kept: &T) {
+    let written = serde_json::to_string(kept).expect("it can be written");
+    let read: T = serde_json::from_str(&written).expect("it can be read");
+    assert_eq!(read, *kept);
+}
+
+/// A file of an earlier version is refused with what to do.
+#[test]
+fn a_step_of_an_earlier_version_is_refused() {
+    let step = r#"{"clock": "stays", "asked": "tick"}"#;
+    let refused = serde_json::from_str::<Step<PendingAction>>(step).expect_err("it is old");
+    let said = refused.to_string();
+    assert!(said.contains("older version of countersign"), "{said}");
+    assert!(said.contains("`countersign diff`"), "{said}");
+}
+
+/// What is asked comes out of a file as it went in, byte for byte.
+#[test]
+fn a_step_is_read_as_it_was_written() {
+    for seed in 0..20 {
+        for step in seeded(seed, 100).steps {
+            let written = serde_json::to_string(&step).expect("it can be written");
+            let read: Step<PendingAction> = serde_json::from_str(&written).expect("a step");
+            assert_eq!(read, step);
+        }
+    }
+    let step = r#"{"op":"decide","now":"2026-05-28T20:26:40.001Z","action_id":"pa_?","arguments":{"n":9007199254740993 },"by":"é","decision":"allow"}"#;
+    let read: Step<PendingAction> = serde_json::from_str(step).expect("a step");
+    assert_eq!(
+        serde_json::to_string(&read).expect("it can be written"),
+        step
+    );
+}
+
+/// Leaving out what names something takes along what is about it, and counts what is named behind it anew.
+#[test]
+fn a_run_keeps_its_meaning_without_some_steps() {
+    let step = |op: Value| serde_json::from_value(op).expect("a step");
+    let propose = |tool: &str| {
+        step(json!({
+            "op": "propose", "now": "2026-05-28T20:26:40.000Z", "agent_id": "p0", "session_id": "s0", "run_id": "r0", "tool": tool,
+            "arguments": {}, "effect": "write", "summary": "q", "label": "b",
+        }))
+    };
+    let decide = |action: u8| {
+        step(json!({
+            "op": "decide", "now": "2026-05-28T20:26:40.000Z", "action_id": format!("${{action_id-{action}}}"),
+            "nonce": format!("${{nonce-{action}}}"), "decision": "allow", "by": "p1",
+        }))
+    };
+    let steps = [propose("a"), propose("b"), decide(1), decide(2), decide(3)];
+    let without = |gone| Driver::without(&steps, gone);
+    assert_eq!(without(0..1), [propose("b"), decide(1), decide(2)]);
+    assert_eq!(without(1..3), [propose("a"), decide(2)]);
+    assert_eq!(without(2..4), [propose("a"), propose("b"), decide(3)]);
 }

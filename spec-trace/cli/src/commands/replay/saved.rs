@@ -9,22 +9,15 @@ use std::sync::Arc;
 
 use countersign_clauses::cited;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Driven as _, Others, play};
-use countersign_conform::implementation::{Greeted, Implementation, Said};
+use countersign_conform::driven::{Others, play};
+use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
+use countersign_conform::pending_action::{self, Driver as PendingActionDriver};
 use countersign_conform::suite::{OfModel, Suited, translated};
 use countersign_model::checker::StepText;
-use countersign_model::engine::checker::{Checker, Judgement};
-use countersign_model::engine::clause::Clause;
-use countersign_model::engine::protocol::{Protocol as _, Variant};
-use countersign_model::engine::world::Mismatch;
-use countersign_model::facade::engine::{Catalog as _, Step, Variation};
+use countersign_model::facade::engine::Variation;
 use countersign_model::facade::{self, Model, Value as Can, actions_of};
 use countersign_model::pending_action::PendingAction;
-use countersign_model::pending_action::account::Account;
-use countersign_model::pending_action::alphabet::{Call, Lost, Op, Output};
-use countersign_model::pending_action::wire;
 use countersign_protocol::Protocol as _;
 use miette::miette;
 use serde_json::{Map, Value, json};
@@ -103,20 +96,8 @@ fn asked_of_model<D: OfModel, I: Implementation<D::Protocol>>(
 ) -> Option<Asked> {
     let model = facade::specification_of::<D::Model>(model);
     let actions = actions_of(&model, steps)?;
-    let mut steps = translated::<D>(&model, &actions);
-    // What has happened is then seen.
-    steps.extend(D::ends());
-    let judge = D::judge(partner.greeting());
-    let played = play::<D, I>(partner, &steps, &judge, None::<&mut Others<D>>);
-    let wrong = played.wrong.into_iter();
-    Some(Asked {
-        calls: played.told.len(),
-        wrong: wrong
-            .map(|it| (it.finding.clause, it.finding.text))
-            .collect(),
-        also: Vec::new(),
-        unsupported: played.unsupported,
-    })
+    let steps = translated::<D>(&model, &actions);
+    Some(played::<D, I>(steps, partner))
 }
 
 impl Replay for PendingActionDriver {
@@ -127,102 +108,34 @@ impl Replay for PendingActionDriver {
     ) -> Option<Asked> {
         let model: &Variation<PendingAction> = model.as_any().downcast_ref()?;
         let run = model.taken(steps)?;
-        let text = Variant::<PendingAction> {
-            hidden: wire::hidden(|kind| partner.greeting().shows(kind)),
-            ..Variant::default()
-        };
-        let (mut names, mut checker) = (wire::Names::default(), Checker::new(Account::default()));
-        let (mut asked, mut last) = (Asked::default(), Vec::new());
-        if let Err(lost) = partner.reset(Self::START) {
-            asked.wrong.push(("", lost.to_string()));
-            return Some(asked);
-        }
-        let calls = run.iter().filter_map(|step| match step {
-            Step::Call { call, .. } => Some(call.clone()),
-            Step::Move(_) => None,
-        });
-        // What has happened is then seen.
-        let ends = [
-            Op::Tick,
-            Op::Restart(Lost::Outputs([].into_iter().collect())),
-        ];
-        let ends = ends.map(|op| Call { now: HOUR, op });
-        for call in calls.chain(ends) {
-            let call = on_the_clock(call, Self::START, &last);
-            let Some(op) = names.request(&call) else {
-                asked
-                    .unsupported
-                    .insert("a word that no request has".to_owned());
-                continue;
-            };
-            let name = op.name();
-            asked.calls += 1;
-            let outputs = match partner.ask(call.now, op) {
-                Ok(Said::Outputs(outputs)) => outputs,
-                Ok(Said::Unsupported) => {
-                    asked.unsupported.insert(name);
-                    continue;
-                }
-                Err(lost) => {
-                    asked.wrong.push(("", lost.to_string()));
-                    return Some(asked);
-                }
-            };
-            let (read, flaws) = names.outputs(&call, &outputs);
-            let id = |clause: Clause| PendingAction::CLAUSES[usize::from(clause.0)].id;
-            let flaws = flaws.into_iter().map(|it| (id(it.clause), it.text));
-            asked.wrong.extend(flaws);
-            if let Judgement::Found(found) = checker.observe(&text, &call, &read)
-                && let Some(clause) = found.clause
-            {
-                let (is_missing, output) = match &found.mismatch {
-                    Mismatch::Missing { output, .. } => (true, output),
-                    Mismatch::Unexpected { output, .. } => (false, output),
-                };
-                let output = PendingAction::output_text(output);
-                let text = if is_missing {
-                    format!("{output} must be put out")
-                } else {
-                    format!("{output} must not be put out")
-                };
-                asked.wrong.push((id(clause), text));
-                asked.also.extend(found.also.into_iter().map(id));
-            }
-            last = read;
+        let steps: Vec<_> = pending_action::translated(&run).collect();
+        let is_unsaid = steps.contains(&None);
+        let steps = steps.into_iter().flatten().collect();
+        let mut asked = played::<Self, I>(steps, partner);
+        if is_unsaid {
+            let reason = "a word that no request has".to_owned();
+            asked.unsupported.insert(reason);
         }
         Some(asked)
     }
 }
 
-/// An hour in the ticks of a search.
-const HOUR: i64 = 60;
-
-/// A call of a search as an implementation is asked for it: a tick is a minute, and what is lost is the end of its last response.
-fn on_the_clock(call: Call, start: i64, last: &[Output]) -> Call {
-    let time = |ticks: i64| start.saturating_add(ticks.saturating_mul(60_000));
-    let op = match call.op {
-        Op::Propose(mut proposal) => {
-            let proposal_at = Arc::make_mut(&mut proposal);
-            proposal_at.expires_at = proposal_at.expires_at.map(time);
-            Op::Propose(proposal)
-        }
-        Op::Restart(Lost::Outputs(lost)) => {
-            let first = last.len().saturating_sub(lost.len());
-            let lost = last.iter().skip(first).cloned();
-            Op::Restart(Lost::Outputs(lost.collect()))
-        }
-        other @ (Op::Decide(_)
-        | Op::Say { .. }
-        | Op::FinishTool { .. }
-        | Op::Cancel(_)
-        | Op::EndSession(_)
-        | Op::Snapshot
-        | Op::Rollback(_)
-        | Op::Tick
-        | Op::Restart(_)) => other,
-    };
-    let now = time(call.now);
-    Call { now, op }
+fn played<D: Suited, I: Implementation<D::Protocol>>(
+    mut steps: Vec<D::Step>,
+    partner: &mut Greeted<D::Protocol, I>,
+) -> Asked {
+    // What has happened is then seen.
+    steps.extend(D::ends(&steps));
+    let judge = D::judge(partner.greeting());
+    let played = play::<D, I>(partner, &steps, &judge, None::<&mut Others<D>>);
+    let found = || played.wrong.iter().map(|it| &it.finding);
+    let wrong = found().map(|it| (it.clause, it.text.clone()));
+    Asked {
+        calls: played.told.len(),
+        wrong: wrong.collect(),
+        also: found().flat_map(|it| it.also).copied().collect(),
+        unsupported: played.unsupported,
+    }
 }
 
 /// Asks for every run of the document, and has the judge of the text as it stands say what is wrong.

@@ -89,7 +89,7 @@ impl Driven for Driver {
         Self::readings_where(greeting, &[])
     }
 
-    fn fold(first: &Step, second: &Step) -> Option<Step> {
+    fn fold(first: &Step, second: &Step) -> Option<Vec<Step>> {
         let after = match (first.after, second.after) {
             (Passing::Millis(0), _)
             | (_, Passing::Limit { .. })
@@ -100,7 +100,7 @@ impl Driven for Driver {
             }
         };
         let what = second.what.clone();
-        Some(Step { after, what })
+        Some(vec![Step { after, what }])
     }
 
     fn names(&self) -> BTreeMap<String, String> {

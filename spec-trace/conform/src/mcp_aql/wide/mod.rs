@@ -101,7 +101,7 @@ fn shrunk(broken: Broken) -> Broken {
     let clause = broken.findings[0].clause;
     let host = broken.run.host;
     let mut steps = broken.run.steps.clone();
-    shrinking::shortest(&mut steps, broken, |shorter| {
+    shrinking::shortest(&mut steps, broken, shrinking::without, |shorter| {
         let steps = shorter.to_vec();
         let again = play_once(&Run { host, steps }).err()?;
         let same = again.findings[0].clause == clause;

@@ -60,7 +60,7 @@ impl Suited for Driver {
         with_leeway(all)
     }
 
-    fn ends() -> Vec<Step> {
+    fn ends(_: &[Step]) -> Vec<Step> {
         let step = |millis, what| Step {
             after: Passing::Millis(millis),
             what,

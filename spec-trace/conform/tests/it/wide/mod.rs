@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use countersign_conform::wide::{Run, Wide};
+use serde::de::DeserializeOwned;
 
-fn kept_runs<W: Wide>() -> PathBuf {
+/// The folder of the kept runs of a protocol.
+pub fn kept_runs(protocol: &str) -> PathBuf {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/kept");
-    kept.join(W::PROTOCOL)
+    kept.join(protocol)
 }
 
 /// Plays a run; where it breaks something, keeps the shortest that does so as well.
@@ -20,13 +22,18 @@ pub fn play<W: Wide>(run: &Run<W>) -> usize {
         let Some((shrunk, broken)) = run.shrunk() else {
             panic!("{broken}\n{}\nnot seen again", broken.shown.join("\n"));
         };
-        let kept = shrunk.keep(&kept_runs::<W>());
+        let kept = shrunk.keep(&kept_runs(W::PROTOCOL));
         panic!("{broken}\n{}\nkept: {kept:?}", broken.shown.join("\n"));
     })
 }
 
 /// Plays runs for as long as `COUNTERSIGN_WIDE_SECONDS` says, from the seed `COUNTERSIGN_WIDE_SEED` on; prints how fast it is.
 pub fn play_for_as_long_as_it_is_given<W: Wide>() {
+    for_as_long_as_it_is_given(|seed| play(&Run::<W>::seeded(seed, 400)));
+}
+
+/// The same for whoever plays the run of a seed, and gives the number of its calls.
+pub fn for_as_long_as_it_is_given(play: impl Fn(u64) -> usize) {
     let number = |name, default| {
         let text = std::env::var(name).ok();
         text.map_or(default, |text| text.parse().expect("a number"))
@@ -38,7 +45,7 @@ pub fn play_for_as_long_as_it_is_given<W: Wide>() {
     let mut calls = 0;
     let mut seed = first;
     while start.elapsed() < Duration::from_secs(seconds) {
-        calls += play(&Run::<W>::seeded(seed, 400));
+        calls += play(seed);
         seed += 1;
     }
     let took = start.elapsed().as_secs_f64();
@@ -48,16 +55,25 @@ pub fn play_for_as_long_as_it_is_given<W: Wide>() {
     println!("{runs} runs, {calls} calls, {rate:.0} calls/s");
 }
 
-/// Plays every run that is kept.
-pub fn play_every_kept_run<W: Wide>() {
-    let files = fs::read_dir(kept_runs::<W>()).expect("the folder of kept runs");
+/// Every run that is kept of a protocol, with its file.
+pub fn every_kept_run<R: DeserializeOwned>(protocol: &str) -> Vec<(PathBuf, R)> {
+    let files = fs::read_dir(kept_runs(protocol)).expect("the folder of kept runs");
     let files: Vec<_> = files
         .map(|it| it.expect("a readable entry").path())
         .collect();
     assert!(!files.is_empty(), "runs are kept");
-    for file in files {
+    let read = |file: PathBuf| {
         let text = fs::read_to_string(&file).expect("a readable run");
-        let run: Run<W> = serde_json::from_str(&text).expect("a wide run");
+        let run = serde_json::from_str(&text);
+        let run = run.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        (file, run)
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Plays every run that is kept.
+pub fn play_every_kept_run<W: Wide>() {
+    for (file, run) in every_kept_run::<Run<W>>(W::PROTOCOL) {
         assert_eq!(run.protocol, W::PROTOCOL);
         if let Err(broken) = run.play() {
             panic!("{}: {broken}\n{}", file.display(), broken.shown.join("\n"));

@@ -1,0 +1,392 @@
+//! Steps of a random run, drawn from bytes. The reference takes each beside, so that most steps are about what is open.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use arbitrary::{Error, Result, Unstructured};
+use countersign_model::pending_action::account::{Account, Action, Phase};
+use countersign_model::pending_action::alphabet::ActionId;
+use countersign_protocol::pending_action::{
+    Decision, Effect, Op as Own, PendingAction, Propose, ToolStatus,
+};
+use countersign_protocol::{Common, Json, Op};
+use countersign_reference::pending_action::Settings;
+use countersign_reference::time::Timestamp;
+
+use super::driven::{Driver, Named, START, all_named};
+use super::executor::Reference;
+use crate::driven::{Asked, Driven as _, Step};
+
+/// So many bytes are a step.
+pub(super) const BYTES: usize = 16;
+
+/// Spans that matter: the shortest, about a second, a minute, an hour, and days.
+const SPANS: [i64; 12] = [
+    1, 2, 3, 499, 999, 1_000, 1_001, 30_000, 59_999, 60_000, 3_600_000, 90_000_001,
+];
+
+/// Arguments, each with what it means. What means nothing is within no limits (PA-3).
+const ARGUMENTS: [(&str, Option<u8>); 17] = [
+    (r#"{"n":1}"#, Some(0)),
+    (r#"{ "n" : 1.0 }"#, Some(0)),
+    (r#"{"\u006e":1e0}"#, Some(0)),
+    (r#"{"n":2}"#, Some(1)),
+    ("{}", Some(2)),
+    (r#"{"a":[1,2],"b":null}"#, Some(3)),
+    (r#"{"b":null,"a":[1,2.0]}"#, Some(3)),
+    (r#"{"a":[2,1],"b":null}"#, Some(4)),
+    (r#"{"n":9007199254740993}"#, Some(5)),
+    (r#"{"n":9007199254740992}"#, Some(6)),
+    (r#"{"n":"1"}"#, Some(7)),
+    ("[1]", Some(8)),
+    ("null", Some(10)),
+    (r#"{"n":1,"n":1}"#, None),
+    (r#"{"n":1"#, None),
+    ("", None),
+    // Another that no double carries; approved, and never proposed.
+    (r#"{"n":9007199254740995}"#, Some(9)),
+];
+/// Those that are proposed and mean something, and those that mean nothing.
+const MEANINGFUL: Range<usize> = 0..13;
+const MEANINGLESS: Range<usize> = 13..16;
+
+const EFFECTS: [Effect; 4] = [
+    Effect::Read,
+    Effect::Write,
+    Effect::Destructive,
+    Effect::External,
+];
+
+/// People, who propose and decide: `p0` to `p11`.
+const PEOPLE: u8 = 12;
+/// Nobody's name. Its blanks are enough to tell it from another.
+const BLANK: &str = " \t              ";
+
+/// The steps that these bytes are. Any are some: what is missing counts as 0.
+pub(super) fn steps(bytes: &[u8]) -> Vec<Step<PendingAction>> {
+    let mut run = Drawn {
+        beside: Beside::default(),
+        now: START,
+        latest: START,
+        sessions: [0; 8],
+        theme: bytes.first().map_or(0, |first| first % THEMES),
+    };
+    let steps = bytes.chunks(BYTES).enumerate();
+    let steps = steps.filter_map(|(place, bytes)| {
+        let mut u = Unstructured::new(bytes);
+        run.pass(&mut u).ok()?;
+        // Where there is nothing that it could be about, nothing is asked.
+        let op = run.op(place, &mut u).ok()?;
+        let step = Step { now: run.now, op };
+        run.beside.take(&step);
+        Some(step)
+    });
+    steps.collect()
+}
+
+/// The steps without some of them: those about what these name go with them, and what is named behind them is counted anew.
+pub(super) fn without(
+    steps: &[Step<PendingAction>],
+    gone: &Range<usize>,
+) -> Vec<Step<PendingAction>> {
+    let mut beside = Beside::default();
+    let mut lost: [BTreeSet<usize>; 3] = Default::default();
+    let mut left = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let mut renumbered = step.clone();
+        let stays = all_named(&mut renumbered.op, |kind, text| {
+            let number = kind.placed(text);
+            let lost = &lost[kind as usize];
+            if let Some(number) = number {
+                *text = kind.placeholder(number - lost.range(..number).count());
+            }
+            number.is_none_or(|it| !lost.contains(&it))
+        });
+        let before = beside.named();
+        beside.take(step);
+        if !gone.contains(&at) && stays {
+            left.push(renumbered);
+            continue;
+        }
+        let new = before.into_iter().zip(beside.named());
+        let new = lost.iter_mut().zip(new);
+        new.for_each(|(lost, (before, after))| lost.extend(before..after));
+    }
+    left
+}
+
+/// The reference: what it has named, and what it holds by what it has put out.
+struct Beside {
+    driver: Driver,
+    reference: Reference,
+    account: Account,
+}
+
+impl Default for Beside {
+    fn default() -> Self {
+        Self {
+            driver: Driver::of_all(),
+            reference: Reference::new(Settings::default()),
+            account: Account::default(),
+        }
+    }
+}
+
+impl Beside {
+    fn take(&mut self, step: &Step<PendingAction>) {
+        let Some(Asked { call, .. }) = self.driver.ask(step) else {
+            return;
+        };
+        let outputs = self.reference.answer(&call);
+        self.driver.is_answered(&outputs);
+        for output in &outputs {
+            self.account.believe(output);
+        }
+    }
+
+    /// How many things of each kind are named.
+    fn named(&self) -> [usize; 3] {
+        Named::ALL.map(|it| it.of(&self.driver.names).len())
+    }
+}
+
+/// So many kinds of runs there are; the first three have more of what is rare among random steps.
+const THEMES: u8 = 8;
+
+/// A run that is being drawn.
+struct Drawn {
+    beside: Beside,
+    now: i64,
+    latest: i64,
+    /// How often the session at each place was followed by another.
+    sessions: [u8; 8],
+    theme: u8,
+}
+
+impl Drawn {
+    /// Time passes, is set back, or comes to a deadline.
+    fn pass(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let by = match u.arbitrary()? {
+            0..150_u8 => 0,
+            150..190 => *u.choose(&SPANS)?,
+            190..245 => {
+                let actions = self.beside.account.actions.iter();
+                let deadlines = actions.filter_map(|it| it.expires_at);
+                let to_come = deadlines.filter(|it| *it > self.latest);
+                let mut to_come: Vec<i64> = to_come.collect();
+                to_come.sort_unstable();
+                let place = u.int_in_range(0..=15_usize)?.saturating_sub(8);
+                let beside = u.int_in_range(-1..=1)?;
+                to_come.get(place).map_or(0, |it| it - self.now + beside)
+            }
+            245.. => -*u.choose(&SPANS)?,
+        };
+        self.now += by;
+        self.latest = self.latest.max(self.now);
+        Ok(())
+    }
+
+    fn op(&mut self, place: usize, u: &mut Unstructured<'_>) -> Result<Op<PendingAction>> {
+        Ok(Op::Own(match u.arbitrary()? {
+            0..70_u8 => Own::Propose(self.propose(u)?),
+            70..150 => self.decide(u)?,
+            150..190 => Own::FinishTool {
+                action_id: id(self.action(u, Phase::Released)?),
+                status: match u.arbitrary()? {
+                    0..64_u8 => ToolStatus::Error,
+                    64..208 => ToolStatus::Success,
+                    208.. => ToolStatus::NotRun,
+                },
+                result: u
+                    .choose(&[None, Some("v1"), Some("v2")])?
+                    .map(Json::holding),
+            },
+            190..200 => Own::Cancel {
+                action_id: id(self.action(u, Phase::Pending)?),
+            },
+            200..208 => Own::Say {
+                by: match u.int_in_range(0..=13)? {
+                    person @ 0..PEOPLE => format!("p{person}"),
+                    _ => BLANK.to_owned(),
+                },
+                text: format!("u{}", u.arbitrary::<u8>()?),
+            },
+            208..215 => {
+                let (place, followed) = self.session(u)?;
+                self.sessions[place] = self.sessions[place].max(followed.saturating_add(1));
+                Own::EndSession {
+                    session_id: session_id(place, followed),
+                }
+            }
+            215..218 => Own::Snapshot {},
+            218..220 => self.rollback(u)?,
+            220..230 => return restart(u),
+            230.. => match self.theme {
+                0 if place.is_multiple_of(2) => Own::Snapshot {},
+                0 => self.rollback(u)?,
+                1 => {
+                    self.now -= 60_000;
+                    return Ok(Op::Common(Common::Tick {}));
+                }
+                2 => return restart(u),
+                _ => return Ok(Op::Common(Common::Tick {})),
+            },
+        }))
+    }
+
+    fn rollback(&self, u: &mut Unstructured<'_>) -> Result<Own> {
+        let [.., snapshots] = self.beside.named();
+        let newest = snapshots.checked_sub(1).ok_or(Error::EmptyChoose)?;
+        let snapshot = Named::Snapshot.placeholder(u.int_in_range(0..=newest)?);
+        Ok(Own::Rollback {
+            snapshot: Json::holding(&snapshot),
+        })
+    }
+
+    /// The number of an action, mostly of such a phase. None for one that there never was.
+    fn action(&self, u: &mut Unstructured<'_>, phase: Phase) -> Result<Option<ActionId>> {
+        let account = &self.beside.account;
+        let numbers = match u.arbitrary()? {
+            0..190_u8 => {
+                account.holding(*u.choose(&[phase, phase, Phase::Pending, Phase::Released])?)
+            }
+            190..252 => (0..account.next_action()).collect(),
+            252.. => return Ok(None),
+        };
+        Ok(Some(*u.choose(&numbers)?))
+    }
+
+    /// The place of a session, and how often it was followed: mostly the one that has not ended.
+    fn session(&self, u: &mut Unstructured<'_>) -> Result<(usize, u8)> {
+        let drawn: u8 = u.arbitrary()?;
+        let place = usize::from(drawn) % self.sessions.len();
+        let ended = u8::from(drawn >= 240);
+        Ok((place, self.sessions[place].saturating_sub(ended)))
+    }
+
+    fn propose(&self, u: &mut Unstructured<'_>) -> Result<Propose> {
+        let (place, followed) = self.session(u)?;
+        let agent = u.int_in_range(0..=PEOPLE - 1)?;
+        let arguments = match u.arbitrary()? {
+            0..240_u8 => MEANINGFUL,
+            240.. => MEANINGLESS,
+        };
+        let (arguments, _) = *u.choose(&ARGUMENTS[arguments])?;
+        let words: u8 = u.arbitrary()?;
+        let expires_in = match u.arbitrary()? {
+            0..64_u8 => None,
+            64..248 => Some(*u.choose(&SPANS)?),
+            drawn @ 248.. => Some(i64::from(drawn) - 254),
+        };
+        let expires_at = expires_in.map(|span| Timestamp::from_millis(self.latest + span));
+        let bits: u16 = u.arbitrary()?;
+        let people = (0..8).filter(|bit| bits & (1 << bit) != 0);
+        let people = people.map(|person| format!("p{person}"));
+        let deciders = (bits >= 100 << 8).then(|| people.collect());
+        let mut propose = Propose {
+            agent_id: format!("p{agent}"),
+            session_id: session_id(place, followed),
+            run_id: format!("r{}", agent / 4),
+            tool: format!("t{}", u.int_in_range(0..=7)?),
+            arguments: Json::holding(arguments),
+            effect: *u.choose(&EFFECTS)?,
+            summary: format!("q{}", words % 16),
+            label: format!("b{}", words % 16),
+            expires_at: expires_at.map(|it| it.to_string()),
+            deciders,
+            idempotent: Some(u.ratio(1, 3_u8)?),
+        };
+        spoil(&mut propose, words);
+        Ok(propose)
+    }
+
+    fn decide(&self, u: &mut Unstructured<'_>) -> Result<Own> {
+        let number = self.action(u, Phase::Pending)?;
+        let account = &self.beside.account;
+        let action = number.and_then(|it| account.action(it));
+        let nonce = |of: Option<&Action>| {
+            let nonce = of.and_then(|it| it.nonce).map(usize::from);
+            nonce.map_or("nonce_?".to_owned(), |it| Named::Nonce.placeholder(it))
+        };
+        let nonce = match u.arbitrary()? {
+            0..120_u8 => None,
+            120..230 => Some(nonce(action)),
+            230..245 => Some(nonce(
+                number.and_then(|it| account.action(it.saturating_sub(1))),
+            )),
+            245.. => Some(nonce(None)),
+        };
+        let decision = match u.arbitrary()? {
+            0..160_u8 => Decision::Allow,
+            160.. => Decision::Deny,
+        };
+        let names = &self.beside.driver.names;
+        let person = format!("p{}", u.int_in_range(0..=PEOPLE - 1)?);
+        let by = match u.arbitrary()? {
+            0..200_u8 => {
+                let deciders = action.and_then(|it| it.deciders.as_deref());
+                let listed = deciders.and_then(|it| names.text_numbered(*u.choose(it).ok()?));
+                listed.map_or(person, str::to_owned)
+            }
+            200..248 => person,
+            248.. => BLANK.to_owned(),
+        };
+        let proposed = action.and_then(|it| names.written_as(it.arguments));
+        let meaning = ARGUMENTS.iter().find(|(text, _)| Some(*text) == proposed);
+        let meaning = meaning.and_then(|(_, meaning)| *meaning);
+        let is_same = |it: &&(&str, Option<u8>)| meaning.is_none() || it.1 == meaning;
+        let arguments = match u.arbitrary()? {
+            0..140_u8 => None,
+            140..210 => {
+                let same: Vec<_> = ARGUMENTS.iter().filter(is_same).collect();
+                Some(u.choose(&same)?.0)
+            }
+            210.. => Some(u.choose(&ARGUMENTS)?.0),
+        };
+        Ok(Own::Decide {
+            action_id: id(number),
+            nonce,
+            decision,
+            by,
+            arguments: arguments.map(Json::holding),
+        })
+    }
+}
+
+fn id(action: Option<ActionId>) -> String {
+    let known = action.map(|it| Named::Action.placeholder(it.into()));
+    known.unwrap_or_else(|| "pa_?".to_owned())
+}
+
+fn session_id(place: usize, followed: u8) -> String {
+    format!("s{}", place + 8 * usize::from(followed))
+}
+
+/// The process dies, and nothing, some or all of the last outputs are lost.
+fn restart(u: &mut Unstructured<'_>) -> Result<Op<PendingAction>> {
+    let lost = match u.arbitrary()? {
+        0..64_u8 => 0,
+        drawn @ 64..224 => u64::from(drawn) % 6,
+        224.. => u64::from(u8::MAX),
+    };
+    Ok(Op::Common(Common::Restart { lost: Some(lost) }))
+}
+
+/// Breaks one of the limits, where a number beyond the words says so.
+fn spoil(propose: &mut Propose, words: u8) {
+    match words {
+        0..240 => {}
+        240 => propose.summary.clear(),
+        241 => propose.summary = "é".repeat(4_097),
+        242 => propose.label.clear(),
+        243 => propose.label = "é".repeat(81),
+        244 => propose.label.push('\n'),
+        245 => propose.agent_id.clear(),
+        246 => propose.agent_id = "é".repeat(257),
+        247 => propose.session_id.clear(),
+        248 => propose.run_id.clear(),
+        249 => propose.tool.clear(),
+        250 => propose.deciders = Some(vec!["p1".to_owned(); 2]),
+        251.. => propose.deciders = Some(vec![String::new()]),
+    }
+}
