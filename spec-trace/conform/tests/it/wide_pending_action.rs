@@ -178,6 +178,20 @@ fn a_step_of_an_earlier_version_is_refused() {
     assert!(said.contains("`countersign diff`"), "{said}");
 }
 
+#[test]
+fn no_step_begins_a_run() {
+    for op in [
+        r#""hello","driver":1,"protocol":"pending-action""#,
+        "\"reset\"",
+    ] {
+        let step = format!(r#"{{"now":"2026-05-28T20:26:40.000Z","op":{op}}}"#);
+        assert!(
+            serde_json::from_str::<Step<PendingAction>>(&step).is_err(),
+            "{step}"
+        );
+    }
+}
+
 /// What is asked comes out of a file as it went in, byte for byte.
 #[test]
 fn a_step_is_read_as_it_was_written() {
