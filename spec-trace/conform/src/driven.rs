@@ -1,6 +1,6 @@
-//! Wide runs of any implementation that takes the driver protocol, under the judge of its protocol.
+//! Runs of any implementation that takes the driver protocol, under the judge of its protocol.
 //!
-//! The one thing to know: the steps are those of the wide runs of the executors ([`crate::wide`]), drawn in the same way. Each
+//! A step of pending actions is a request; of the other protocols it is one of the wide runs of their executors ([`crate::wide`]). Each
 //! becomes a request, with whatever the implementation has named by then; what it answers is put into the judge's words. What
 //! it does not declare is not asked of it, and what it does not show is not judged.
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_protocol::{Json, Op, Protocol, Request};
+use countersign_protocol::{Common, Json, Op, Protocol, Request};
 use countersign_reference::time::Timestamp;
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -34,8 +34,8 @@ pub fn placed(of: &str, text: &str) -> Option<usize> {
 const OLD: [&str; 2] = ["clock", "asked"];
 
 /// What to do with a file that has such a step.
-const OLDER: &str = "it was kept by an older version of countersign, whose steps were no requests: \
-                     find the run again with `countersign diff`, or play it with that version";
+const OLDER: &str = "an older version of countersign kept it: \
+                     find the run again with `countersign diff`, or replay it with that version";
 
 impl<P: Protocol> Serialize for Step<P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -63,6 +63,11 @@ impl<'de, P: Protocol> Deserialize<'de> for Step<P> {
         }
         let line = serde_json::to_string(&members).map_err(D::Error::custom)?;
         let request = Request::<P>::read(line.as_bytes()).map_err(D::Error::custom)?;
+        if let Op::Common(Common::Hello { .. } | Common::Reset {}) = request.op {
+            return Err(D::Error::custom(
+                "every run begins with `hello` and `reset`: no step is one",
+            ));
+        }
         let now = request.now.unwrap_or_default();
         let now = Timestamp::parse(&now).map_err(|it| D::Error::custom(format!("`now`: {it}")))?;
         Ok(Self {

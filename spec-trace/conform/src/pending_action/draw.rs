@@ -332,16 +332,19 @@ impl Drawn {
             248.. => BLANK.to_owned(),
         };
         let proposed = action.and_then(|it| names.written_as(it.arguments));
-        let meaning = ARGUMENTS.iter().find(|(text, _)| Some(*text) == proposed);
-        let meaning = meaning.and_then(|(_, meaning)| *meaning);
+        let place = ARGUMENTS
+            .iter()
+            .position(|(text, _)| Some(*text) == proposed);
+        let meaning = place.and_then(|it| ARGUMENTS[it].1);
         let is_same = |it: &&(&str, Option<u8>)| meaning.is_none() || it.1 == meaning;
         let arguments = match u.arbitrary()? {
             0..140_u8 => None,
-            140..210 => {
+            140..200 => {
                 let same: Vec<_> = ARGUMENTS.iter().filter(is_same).collect();
                 Some(u.choose(&same)?.0)
             }
-            210.. => Some(u.choose(&ARGUMENTS)?.0),
+            200..230 => ARGUMENTS.get(place.map_or(0, |it| it + 1)).map(|it| it.0),
+            230.. => Some(u.choose(&ARGUMENTS)?.0),
         };
         Ok(Own::Decide {
             action_id: id(number),
