@@ -2,6 +2,8 @@
 
 use crate::adapter;
 
+use std::fs;
+
 use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -223,6 +225,26 @@ fn what_was_kept_shows_the_same_again() {
     assert_eq!(divergences(&document), [("PA-10", 2)]);
 }
 
+/// A run that is written by hand may name what nothing has named.
+#[test]
+fn a_step_that_cannot_be_asked_is_told() {
+    let kept = folder();
+    let file = kept.path().join("run.json");
+    let run = r#"{"protocol": "pending-action", "shows": "", "steps": [
+        {"op": "tick", "now": "2026-05-28T20:26:40.000Z"},
+        {"op": "cancel", "now": "2026-05-28T20:26:40.500Z", "action_id": "${action_id-3}"}]}"#;
+    fs::write(&file, run).expect("a file");
+    let arguments = ["--run", &file.to_string_lossy()];
+    let output = diff("pending-action", &arguments, LIAR, &kept).output();
+    let output = output.expect("it runs");
+    assert_eq!(output.status.code(), Some(0));
+    let told = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(
+        told.contains("run.json: 1 of 2 steps were not asked"),
+        "{told}"
+    );
+}
+
 #[test]
 fn the_report_marks_the_bad_step_and_says_how_to_see_it_again() {
     let kept = folder();
@@ -319,7 +341,7 @@ fn one_that_supports_nothing_is_inconclusive() {
 fn a_file_that_is_no_run_is_refused() {
     let kept = folder();
     let file = kept.path().join("run.json");
-    std::fs::write(&file, "{\"protocol\":\"aaep\",\"shows\":\"\",\"steps\":[]}").expect("written");
+    fs::write(&file, "{\"protocol\":\"aaep\",\"shows\":\"\",\"steps\":[]}").expect("written");
     let arguments = ["--run", &*file.to_string_lossy()];
     let output = diff("pending-action", &arguments, "exec $serve", &kept).output();
     let output = output.expect("it runs");
@@ -443,7 +465,7 @@ fn what_follows_from_a_fault_is_told_and_does_not_count() {
 fn a_folder_that_cannot_be_written_is_an_error_before_the_first_run() {
     let kept = folder();
     let (file, started) = (kept.path().join("file"), kept.path().join("started"));
-    std::fs::write(&file, "").expect("written");
+    fs::write(&file, "").expect("written");
     let script = format!("touch {}; exec $serve", started.display());
     let mut command = countersign();
     let serve = script.replace(
@@ -471,7 +493,7 @@ fn a_folder_that_cannot_be_written_is_an_error_before_the_first_run() {
 fn what_an_earlier_diff_has_found_does_not_stay() {
     let kept = folder();
     let names = || {
-        let files = std::fs::read_dir(kept.path()).expect("a folder");
+        let files = fs::read_dir(kept.path()).expect("a folder");
         let mut names: Vec<_> = files.map(|it| it.expect("a file").file_name()).collect();
         names.sort();
         names
@@ -479,7 +501,7 @@ fn what_an_earlier_diff_has_found_does_not_stay() {
     let first = diff("pending-action", &["--runs", "0"], LIAR, &kept).output();
     assert_eq!(first.expect("it runs").status.code(), Some(1));
     assert_eq!(names(), ["found-PA-10.json"]);
-    std::fs::write(kept.path().join("found-mine.json"), "{}").expect("written");
+    fs::write(kept.path().join("found-mine.json"), "{}").expect("written");
     let second = diff("pending-action", &["--runs", "0"], "exec $serve", &kept).output();
     assert_eq!(second.expect("it runs").status.code(), Some(0));
     assert_eq!(names(), ["found-mine.json"]);
@@ -508,7 +530,7 @@ fn one_that_hangs_costs_one_timeout() {
     assert_eq!(found["ended"], "stopped at the first hang");
     assert_eq!(divergences(&found)[0].0, "driver");
     assert_eq!(found["divergences"].as_array().map(Vec::len), Some(1));
-    let starts = std::fs::read_to_string(kept.path().join("starts")).expect("a file");
+    let starts = fs::read_to_string(kept.path().join("starts")).expect("a file");
     assert_eq!(starts.lines().count(), 1);
 }
 

@@ -344,14 +344,16 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         self.others.tries_for([]);
     }
 
-    /// Plays a run that is not of a seed.
-    pub fn play(&mut self, run: &Run<D>, seed: u64) {
+    /// Plays a run that is not of a seed. Gives the number of its steps that could not be asked: they are about what the implementation has
+    /// not named, or cannot do.
+    pub fn play(&mut self, run: &Run<D>, seed: u64) -> usize {
         let others = (self.runs < TRIED).then_some(&mut self.others);
         let is_tried = others.is_some();
         let judge = &self.readings[self.reading].0.judge;
         let played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
+        let unasked = run.steps.len().saturating_sub(played.told.len());
         if self.ends_with(std::slice::from_ref(&played)) && self.ended == Some(Ended::Stopped) {
-            return;
+            return unasked;
         }
         self.runs += 1;
         self.is_played(&played, seed);
@@ -360,6 +362,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             self.take_readings(&played);
         }
         self.note([(run, &played, seed)].into_iter());
+        unasked
     }
 
     fn is_played(&mut self, played: &Played<D>, seed: u64) {

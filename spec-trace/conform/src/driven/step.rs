@@ -53,15 +53,17 @@ impl<P: Protocol> Serialize for Step<P> {
 
 impl<'de, P: Protocol> Deserialize<'de> for Step<P> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut members = BTreeMap::<String, Json>::deserialize(deserializer)?;
+        let step = Json::deserialize(deserializer)?;
+        let members: BTreeMap<String, Json> =
+            serde_json::from_str(step.as_str()).map_err(D::Error::custom)?;
         if OLD.iter().all(|it| members.contains_key(*it)) {
             return Err(D::Error::custom(OLDER));
         }
-        let id = Json::of(&0).map_err(D::Error::custom)?;
-        if members.insert("id".to_owned(), id).is_some() {
+        if members.contains_key("id") {
             return Err(D::Error::custom("a step has no `id`"));
         }
-        let line = serde_json::to_string(&members).map_err(D::Error::custom)?;
+        // As it is written: a member that comes twice is for the request to refuse.
+        let line = step.as_str().replacen('{', "{\"id\":0,", 1);
         let request = Request::<P>::read(line.as_bytes()).map_err(D::Error::custom)?;
         if let Op::Common(Common::Hello { .. } | Common::Reset {}) = request.op {
             return Err(D::Error::custom(

@@ -194,6 +194,16 @@ fn no_step_begins_a_run() {
     }
 }
 
+/// What a driver would refuse is refused in a file as well: nothing of it is dropped.
+#[test]
+fn a_step_with_a_member_twice_is_refused() {
+    let step =
+        r#"{"op":"cancel","now":"2026-05-28T20:26:40.000Z","action_id":"a","action_id":"b"}"#;
+    let refused =
+        serde_json::from_str::<Step<PendingAction>>(step).expect_err("it says two things");
+    assert!(refused.to_string().contains("twice"), "{refused}");
+}
+
 /// What is asked comes out of a file as it went in, byte for byte.
 #[test]
 fn a_step_is_read_as_it_was_written() {
