@@ -1,0 +1,11 @@
+//! The confirmation tokens of MCP-AQL, the text as one function: what a gatekeeper does with a call that needs a token.
+//!
+//! Read `spec` beside the text; its table of checks is section 4.1.
+
+pub mod account;
+pub mod alphabet;
+pub mod clauses;
+pub mod readings;
+pub mod spec;
+
+pub use spec::McpAql;
