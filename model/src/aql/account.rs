@@ -69,6 +69,8 @@ pub struct Token {
     pub was_expired: bool,
     /// It was lost or purged, with all that was known of it.
     pub is_gone: bool,
+    /// It was not purged when it should have been.
+    pub is_kept: bool,
     /// It was there before the last restart.
     pub is_old: bool,
     /// Its id in the log, once that was seen.

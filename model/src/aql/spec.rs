@@ -116,6 +116,8 @@ pub enum Binding {
     Ran(usize),
     /// An entry about that token, or about one that the gatekeeper does not know.
     Logged(Option<usize>, Effect),
+    /// That adapter refuses a token without a reason: it goes by what it tells from here on.
+    Believed(Name, Option<usize>, Code),
     /// A failure, of that kind, is told by that adapter. Where its form is bound it is that of all.
     Failed {
         /// Which adapter.
@@ -227,6 +229,16 @@ impl Protocol for McpAql {
             (Binding::Logged(place, effect), Output::Audit(it)) => {
                 return logged(step, place, effect, it);
             }
+            (Binding::Believed(adapter, place, code), Output::Respond(answer)) => {
+                if let Some(token) = place.and_then(|it| step.account.tokens.get_mut(it)) {
+                    token.is_gone |= code == Code::Invalid;
+                    token.was_expired |= code == Code::Expired;
+                    token.used = token
+                        .used
+                        .max(if code == Code::Used { token.uses } else { 0 });
+                }
+                return has_form_of_all(step, adapter, 0, answer);
+            }
             (
                 Binding::Failed {
                     adapter,
@@ -250,7 +262,9 @@ impl Protocol for McpAql {
 
     fn unowed(step: &mut Step<'_, Self>, output: &Output) -> Result<(), Clauses> {
         let clause = match output {
-            Output::Perform(_) | Output::Respond(Answer::Issued(_)) => A1_3_1,
+            Output::Perform(_) => A1_3_1,
+            // Without which clause it may come is said where it is owed.
+            Output::Respond(Answer::Issued(_)) => return Err(&[]),
             Output::Respond(Answer::Failed(it)) => match it.code {
                 Code::Invalid | Code::Other => A4_1_1,
                 Code::Expired => A4_1_2,
@@ -310,11 +324,13 @@ impl Protocol for McpAql {
     }
 }
 
-/// Why a token is refused: the code, and whether any other will do.
-#[derive(Clone, Copy)]
-struct Refusal {
-    code: Code,
-    is_any: bool,
+/// What may be told instead, where a check is not made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Excuse {
+    /// Anything: the check fails.
+    Any,
+    /// That code, of a token that is good.
+    Code(Code),
 }
 
 /// What a gatekeeper can answer where it does not what it is asked for.
@@ -341,8 +357,8 @@ impl Turn<'_, '_> {
         }
         let shown = match it.token {
             _ if !it.is_gated() => return self.run_ungated(it),
-            // An empty token may be none, or one that is unknown.
-            Some(Shown::Blank) if self.step.choose(2) == 0 => None,
+            // An empty token is one that is unknown, or none.
+            Some(Shown::Blank) if self.step.choose(2) == 1 => None,
             shown => shown,
         };
         match shown {
@@ -384,11 +400,16 @@ impl Turn<'_, '_> {
             let (runs, any) = (Output::Perform(it.performed()), self.holes(Hole::Every));
             self.step.usual(&[A1_3_1], runs).any(any);
             self.step.allow(&[], Output::Refused);
+            self.step.allow(&[], Output::Respond(Answer::Limited));
             let failure = self.failure(it.adapter.name, Code::Invalid);
             self.step
                 .allow(&[], Output::Respond(Answer::Failed(failure)))
                 .any(any);
             return;
+        }
+        // Without it no room need be left.
+        if !self.step.enforces(A5_5_3) && self.step.choose(2) == 0 {
+            return self.deny(Denial::Full, it);
         }
         let mut denials = SmallVec::<[(Fact, Denial); 4]>::new();
         self.flaws(it, &mut denials);
@@ -488,8 +509,14 @@ impl Turn<'_, '_> {
                 self.step
                     .owe(&[A3_2_1], Output::Respond(Answer::Unreadable)),
             ),
-            Denial::Limited => drop(self.step.owe(&[A6_5_1], Output::Respond(Answer::Limited))),
-            Denial::Full => drop(self.step.owe(&[A5_5_3], Output::Respond(Answer::Full))),
+            Denial::Limited => drop(
+                self.step
+                    .owe(&[A6_5_1, A7_1_2], Output::Respond(Answer::Limited)),
+            ),
+            Denial::Full => drop(
+                self.step
+                    .owe(&[A5_5_3, A7_1_2], Output::Respond(Answer::Full)),
+            ),
         }
     }
 
@@ -517,6 +544,7 @@ impl Turn<'_, '_> {
             is_cut: false,
             was_expired: false,
             is_gone: false,
+            is_kept: false,
             is_old: false,
             logged: None,
             is_issued: false,
@@ -588,113 +616,125 @@ impl Turn<'_, '_> {
     // ── Section 4: a token comes back ──
 
     fn redeem(&mut self, it: &Arc<Request>, shown: Shown) {
+        let (adapter, session) = (it.adapter.name, it.session);
         if self.step.enforces(A3_2_1) && it.parameters.meaning.is_none() {
-            let place = self.find(shown);
-            self.try_once(Try::Validation, it.adapter.name, it.session);
+            self.try_once(Try::Validation, adapter, session);
             return match self.step.choose(3) {
-                0 => self.reject(
-                    it,
-                    place,
-                    Refusal {
-                        code: Code::Scope,
-                        is_any: true,
-                    },
-                    &[A3_2_1],
-                ),
+                0 => self.reject(&[A3_2_1], it, (shown, None), (Code::Scope, Hole::Every)),
                 1 => self.deny(Denial::Unreadable, it),
                 _ => self.deny(Denial::Refused(&[A3_2_1]), it),
             };
         }
-        let has_ended = it
-            .session
-            .is_some_and(|it| self.step.account.has_ended(it.name));
+        let has_ended = session.is_some_and(|it| self.step.account.has_ended(it.name));
         if has_ended && it.is_bound(self.reading()) != Fact::No && self.step.choose(2) == 1 {
             return self.refused(&[A5_4_2]);
         }
-        let limited = self.limited(Try::Validation, it.adapter.name, it.session);
+        let limited = self.limited(Try::Validation, adapter, session);
         if self.step.holds(limited, false) {
             return self.deny(Denial::Limited, it);
         }
         let place = self.find(shown);
-        match self.failing(it, place) {
-            Some(refusal) => {
-                self.try_once(Try::Validation, it.adapter.name, it.session);
-                self.reject(it, place, refusal, &[A4_2_1]);
-            }
-            None => self.admit(it, place),
+        if let Some(place) = place
+            && self.is_purged(place)
+        {
+            self.try_once(Try::Validation, adapter, session);
+            return self.reject(
+                &[A5_5_2, A4_2_1],
+                it,
+                (shown, Some(place)),
+                (Code::Invalid, Hole::NotCode),
+            );
         }
+        let mut excuse = None;
+        let Some(code) = self.failing(it, place, &mut excuse) else {
+            return self.admit(it, (shown, place), excuse);
+        };
+        self.try_once(Try::Validation, adapter, session);
+        let is_free = excuse == Some(Excuse::Any) || !self.step.enforces(A7_1_2);
+        let hole = if is_free { Hole::Every } else { Hole::NotCode };
+        self.reject(&[A4_2_1], it, (shown, place), (code, hole));
     }
 
     /// The checks in the order that is read. One that only may fail hides none of those behind it.
-    fn failing(&mut self, it: &Request, place: Option<usize>) -> Option<Refusal> {
-        if let Some(refusal) = place.and_then(|place| self.purged(place)) {
-            return Some(refusal);
-        }
+    fn failing(
+        &mut self,
+        it: &Request,
+        place: Option<usize>,
+        excuse: &mut Option<Excuse>,
+    ) -> Option<Code> {
         let mut rows: SmallVec<[&Row; 11]> = CHECKS.iter().collect();
         if self.reading().check_order == CheckOrder::Sample {
             rows.sort_by_key(|row| row.in_sample);
         }
+        let is_signed = self.reading().token_storage == TokenStorage::Signed;
         let mut last = None;
         for row in rows {
-            let Some(refusal) = self.check(row, it, place) else {
+            let Some(code) = self.check(row, it, place, excuse) else {
                 continue;
             };
-            let is_signed = self.reading().token_storage == TokenStorage::Signed;
             // Who keeps nothing may tell whatever else is wrong with what was revoked: the table has no row for it.
-            if row.check == Check::NotRevoked && is_signed && self.step.choose(2) == 1 {
-                last = Some(refusal);
-                continue;
+            let is_lax = row.check == Check::NotRevoked && is_signed;
+            if !is_lax || self.step.choose(2) == 0 {
+                return Some(code);
             }
-            return Some(refusal);
+            last = Some(code);
         }
         last
     }
 
-    /// A check. Without the clause of its own it is not made, or what it finds is told in any way.
-    fn check(&mut self, row: &Row, it: &Request, place: Option<usize>) -> Option<Refusal> {
-        let Row {
+    /// A check. Without the clause of its own it is not made, and whatever is told instead is excused.
+    fn check(
+        &mut self,
+        row: &Row,
+        it: &Request,
+        place: Option<usize>,
+        excuse: &mut Option<Excuse>,
+    ) -> Option<Code> {
+        let &Row {
             check,
             own,
             others,
             codes,
             ..
-        } = *row;
-        let (code, other) = (codes.first().copied()?, codes.last().copied()?);
-        if place.is_none() && check != Check::Exists
-            || !others.iter().all(|it| self.step.enforces(*it))
-        {
+        } = row;
+        if place.is_none() && check != Check::Exists {
             return None;
         }
         let fails = self.fails(check, it, place);
-        if self.step.enforces(own) {
-            let fails = self.step.holds(fails, false);
-            if let Some(place) = place {
-                self.learn(check, place, fails);
+        let usual = codes.first().copied()?;
+        let is_own = self.step.enforces(own);
+        if !is_own || others.iter().any(|it| !self.step.enforces(*it)) {
+            // Within the tolerance it is another clause by which a token is good.
+            let is_tolerated =
+                check == Check::NotExpired && place.is_some_and(|it| self.is_past_expiry(it));
+            if fails != Fact::No {
+                *excuse = Some(Excuse::Any);
+                self.survive(check, place);
+            } else if !is_own && !is_tolerated {
+                *excuse = excuse.or(Some(Excuse::Code(usual)));
             }
-            if !fails {
-                return None;
-            }
-            let is_used = self.reading().revoked_code == RevokedCode::AlreadyUsed;
-            let code = if check == Check::NotRevoked && is_used {
-                Code::Used
-            } else if codes.len() > 1 && self.step.choose(2) == 1 {
-                other
-            } else {
-                code
-            };
-            return Some(Refusal {
-                code,
-                is_any: false,
-            });
+            return None;
         }
-        let is_early =
-            check == Check::NotExpired && place.is_some_and(|it| !self.is_past_expiry(it));
-        let has_own_code = check != Check::NotExpired || is_early;
-        let is_any = fails != Fact::No;
-        if (is_any || has_own_code) && self.step.choose(2) == 1 {
-            return Some(Refusal { code, is_any });
+        let fails = self.step.holds(fails, false);
+        if let Some(place) = place {
+            self.learn(check, place, fails);
         }
-        None
+        let is_used = self.reading().revoked_code == RevokedCode::AlreadyUsed;
+        match *codes {
+            _ if !fails => None,
+            [_] if check == Check::NotRevoked && is_used => Some(Code::Used),
+            [_, other] if self.step.choose(2) == 1 => Some(other),
+            _ => Some(usual),
+        }
+    }
+
+    /// What outlives the end of its connection does so once and for all: that is one fault.
+    fn survive(&mut self, check: Check, place: Option<usize>) {
+        if let Some(token) = place.and_then(|it| self.step.account.tokens.get_mut(it))
+            && check == Check::Connection
+        {
+            (token.is_cut, token.is_bound) = (false, Fact::No);
+        }
     }
 
     /// Whether a check fails, as far as one knows.
@@ -768,108 +808,113 @@ impl Turn<'_, '_> {
     }
 
     /// AQL-5.5-2: what is over may be purged, and should within the hour. From then on it is unknown.
-    fn purged(&mut self, place: usize) -> Option<Refusal> {
+    fn is_purged(&mut self, place: usize) -> bool {
         let reading = self.reading();
+        let Some(token) = self.step.account.tokens.get(place).cloned() else {
+            return false;
+        };
         if reading.purge_code == PurgeCode::Remembered || self.over(place) == Fact::No {
-            return None;
+            return false;
         }
-        let token = self.step.account.tokens.get(place)?;
-        let times = self.step.account.times;
-        let hour = self.numbers().purged_within
-            + token.tolerance.max(self.tolerance(token.call.adapter.name));
-        let is_due = token
-            .expires_at
-            .is_some_and(|it| times.now > it.saturating_add(hour));
-        let is_due =
-            is_due && reading.token_storage == TokenStorage::Kept && self.step.enforces(A5_5_2);
-        if !is_due && self.step.choose(2) == 0 || !self.is_over(place) {
-            return None;
+        let tolerance = token.tolerance.max(self.tolerance(token.call.adapter.name));
+        let within = tolerance.saturating_add(self.numbers().purged_within);
+        let ends = token.expires_at.map(|it| it.saturating_add(within));
+        let is_late = ends.is_some_and(|it| self.step.account.times.now > it);
+        let is_due = is_late && !token.is_kept && reading.token_storage == TokenStorage::Kept;
+        let stays = !(is_due && self.step.enforces(A5_5_2)) && self.step.choose(2) == 0;
+        let is_purged = !stays && self.is_over(place);
+        if let Some(token) = self.step.account.tokens.get_mut(place) {
+            token.is_kept |= stays && is_due;
+            token.is_gone |= is_purged && reading.purge_code == PurgeCode::Unknown;
         }
-        if reading.purge_code == PurgeCode::Unknown {
-            self.step.account.tokens.get_mut(place)?.is_gone = true;
-        }
-        Some(Refusal {
-            code: Code::Invalid,
-            is_any: false,
-        })
+        is_purged
     }
 
     /// "… run the operation, once." AQL-5.2-2: its use is counted first.
-    fn admit(&mut self, it: &Arc<Request>, place: Option<usize>) {
+    fn admit(
+        &mut self,
+        it: &Arc<Request>,
+        (shown, place): (Shown, Option<usize>),
+        excuse: Option<Excuse>,
+    ) {
         let is_due = self.step.enforces(A1_3_2);
-        let force = if is_due { Force::Due } else { Force::Allowed };
-        self.log(
-            &[A6_4_1, A1_2_5],
-            force,
-            it.entry(Event::Validated, true),
-            place,
-            Effect::Nothing,
-        );
-        let mut runs = it.performed();
-        let holes = if self.step.enforces(A1_2_3) {
-            self.holes(Hole::Optional)
+        let usual = if excuse.is_some() {
+            Force::Usual
         } else {
+            Force::Due
+        };
+        let mut runs = it.performed();
+        let mut holes = self.holes(Hole::Optional);
+        if !self.step.enforces(A1_2_3) {
             // What was confirmed runs, and not what is called.
             let token = place.and_then(|it| self.step.account.tokens.get(it));
             runs.parameters = token.map_or(runs.parameters, |it| it.call.parameters.meaning);
-            self.holes(Hole::Every)
-        };
-        let runs = self.step.owe(&[A1_3_2], Output::Perform(runs)).any(holes);
+            holes = self.holes(Hole::Every);
+        }
+        let force = if is_due { usual } else { Force::Allowed };
+        let entry = it.entry(Event::Validated, true);
+        let known = self.known(shown);
+        self.log(&[A6_4_1, A1_2_5], force, entry, known, Effect::Nothing);
+        let runs = self
+            .step
+            .add(&[A1_3_2], Output::Perform(runs), usual)
+            .any(holes);
         if let Some(place) = place {
             runs.bind(Binding::Ran(place));
         }
-        if !is_due {
-            self.step.allow(&[], Output::Refused);
+        let others = [Answer::Limited, Answer::Full, Answer::Unreadable].map(Output::Respond);
+        let is_any = excuse == Some(Excuse::Any);
+        for other in others
+            .into_iter()
+            .chain([Output::Refused])
+            .filter(|_| is_any || !is_due)
+        {
+            self.step.allow(&[], other);
         }
+        let code = match excuse {
+            None => return,
+            Some(Excuse::Any) => Code::Other,
+            Some(Excuse::Code(code)) => code,
+        };
+        if is_any {
+            self.issue(it, Force::Allowed);
+        }
+        let hole = if is_any { Hole::Every } else { Hole::NotCode };
+        let binding = Binding::Believed(it.adapter.name, place, code);
+        let (failure, holes) = (self.failure(it.adapter.name, code), self.holes(hole));
+        let failure = Output::Respond(Answer::Failed(failure));
+        self.step.allow(&[], failure).any(holes).bind(binding);
+        let entry = it.entry(Event::Rejected, false);
+        self.log(&[A6_4_1], Force::Allowed, entry, known, Effect::Nothing);
     }
 
     /// Section 4.2.
     fn reject(
         &mut self,
-        it: &Arc<Request>,
-        place: Option<usize>,
-        refusal: Refusal,
         clauses: Clauses,
+        it: &Arc<Request>,
+        (shown, place): (Shown, Option<usize>),
+        (mut code, mut hole): (Code, Hole),
     ) {
-        let Refusal { mut code, is_any } = refusal;
-        let is_uniform = self.oracle(it.adapter.name) == Oracle::Uniform;
-        if is_uniform && (self.step.enforces(A6_3_2) || self.step.choose(2) == 1) {
-            code = Code::Invalid;
+        if self.oracle(it.adapter.name) == Oracle::Uniform {
+            hole = Hole::NotCode;
+            if self.step.enforces(A6_3_2) || self.step.choose(2) == 1 {
+                code = Code::Invalid;
+            }
         }
-        let force = if is_any { Force::Allowed } else { Force::Due };
-        let hole = if is_any && !is_uniform || !self.step.enforces(A7_1_2) {
-            Hole::Every
-        } else {
-            Hole::NotCode
-        };
         let token = place.and_then(|it| self.step.account.tokens.get(it));
         let binding = Binding::Failed {
             adapter: it.adapter.name,
             kind: 0,
-            is_bound: code == Code::Invalid,
+            is_bound: true,
             expires_at: token.and_then(|it| it.expires_at),
         };
         let (failure, holes) = (self.failure(it.adapter.name, code), self.holes(hole));
         let respond = Output::Respond(Answer::Failed(failure));
-        let force = if clauses == [A3_2_1] {
-            Force::Due
-        } else {
-            force
-        };
-        self.step
-            .add(clauses, respond, force)
-            .any(holes)
-            .bind(binding);
-        self.log(
-            &[A6_4_1],
-            force,
-            it.entry(Event::Rejected, false),
-            place,
-            Effect::Nothing,
-        );
-        if is_any {
-            self.issue(it, Force::Allowed);
-        }
+        self.step.owe(clauses, respond).any(holes).bind(binding);
+        let entry = it.entry(Event::Rejected, false);
+        let known = self.known(shown);
+        self.log(&[A6_4_1], Force::Due, entry, known, Effect::Nothing);
         // AQL-1.2-1: only a use that succeeds is one.
         if let Some(token) = place.and_then(|it| self.step.account.tokens.get_mut(it))
             && !self.step.variant.enforces(A1_2_1)
@@ -1108,7 +1153,7 @@ impl Turn<'_, '_> {
                     is_success: is_valid,
                     ..entry
                 };
-                self.log_query(entry, adapter, place, Effect::Nothing);
+                self.log_query(entry, adapter, shown);
                 if !is_valid {
                     self.try_once(kind, adapter, None);
                 }
@@ -1126,8 +1171,7 @@ impl Turn<'_, '_> {
                         ..entry
                     },
                     adapter,
-                    place,
-                    Effect::Nothing,
+                    shown,
                 );
                 let takes = self.step.enforces(A5_3_3)
                     && self.step.enforces(A5_3_1)
@@ -1148,7 +1192,7 @@ impl Turn<'_, '_> {
 
     /// Whether a token would be taken, whatever the call.
     fn is_live(&mut self, place: usize) -> bool {
-        if self.purged(place).is_some() {
+        if self.is_purged(place) {
             return false;
         }
         let Some(call) = self
@@ -1306,9 +1350,7 @@ impl Turn<'_, '_> {
             let entry = token.call.entry(Event::Revoked, true);
             self.log(&[A6_4_1], force, entry, Some(place), Effect::Revokes);
         }
-        if ends {
-            self.step.account.cut(session);
-        }
+        self.step.account.cut(session);
     }
 
     // ── Section 5.1 and 3.2: an operator sets what counts ──
@@ -1433,19 +1475,21 @@ impl Turn<'_, '_> {
         tries.for_each(|it| it.each.clear());
     }
 
-    /// The token that a client shows, where the gatekeeper knows it. What a crash took it took as a whole.
-    fn find(&mut self, shown: Shown) -> Option<usize> {
+    /// The token that a client shows, by its place, if it was ever issued.
+    fn known(&self, shown: Shown) -> Option<usize> {
         let id = match shown {
             Shown::Token(id) => id,
             Shown::OtherCase(id) if !self.step.enforces(A2_2_3) => id,
             Shown::OtherCase(_) | Shown::Unknown | Shown::Blank => return None,
         };
-        let place = self.step.account.tokens.iter().position(|it| it.id == id)?;
+        self.step.account.tokens.iter().position(|it| it.id == id)
+    }
+
+    /// The same, where the gatekeeper still has it. What a crash took it took as a whole.
+    fn find(&mut self, shown: Shown) -> Option<usize> {
+        let place = self.known(shown)?;
         let is_old = self.step.account.tokens.get(place)?.is_old;
-        if is_old
-            && self.step.account.lost == Fact::Perhaps
-            && self.step.decide(|it| &mut it.lost, false)
-        {
+        if is_old && self.step.decide(|it| &mut it.lost, false) {
             let old = self.step.account.tokens.iter_mut().filter(|it| it.is_old);
             old.for_each(|it| it.is_gone = true);
         }
@@ -1505,7 +1549,6 @@ impl Turn<'_, '_> {
         let active = account.tokens.iter().enumerate().filter(is_active).count();
         let declared = account.declared.as_ref().and_then(|it| it.capacity);
         match declared {
-            _ if !self.step.enforces(A5_5_3) => Fact::Yes,
             Some(capacity) => (active >= capacity).into(),
             None if active >= self.numbers().capacity => Fact::Perhaps,
             None => Fact::No,
@@ -1537,10 +1580,11 @@ impl Turn<'_, '_> {
     }
 
     /// The same about a query: it names the query, or what the token is for.
-    fn log_query(&mut self, entry: Entry, adapter: Name, place: Option<usize>, effect: Effect) {
+    fn log_query(&mut self, entry: Entry, adapter: Name, shown: Shown) {
         let mut holes = self.holes(Hole::Entry);
         holes.asked = Some(adapter);
-        self.log(&[A6_4_1], Force::Due, entry, place, effect)
+        let place = self.known(shown);
+        self.log(&[A6_4_1], Force::Due, entry, place, Effect::Nothing)
             .any(holes);
     }
 

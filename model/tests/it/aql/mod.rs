@@ -1,0 +1,3 @@
+//! The spec of MCP-AQL.
+
+mod book;
