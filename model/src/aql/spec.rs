@@ -81,6 +81,14 @@ checks! {
     Session A5_4_4 [A6_1_2, A7_1_1] [Scope, Invalid] 8;
 }
 
+/// The checks that name a code which comes without a reason.
+const NAMING: [Check; 4] = [
+    Check::Exists,
+    Check::NotExpired,
+    Check::NotUsed,
+    Check::Operation,
+];
+
 /// What a gatekeeper chooses of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holes {
@@ -116,19 +124,22 @@ pub enum Binding {
     Ran(usize),
     /// An entry about that token, or about one that the gatekeeper does not know.
     Logged(Option<usize>, Effect),
-    /// That adapter refuses a token without a reason: it goes by what it tells from here on.
-    Believed(Name, Option<usize>, Code),
-    /// A failure, of that kind, is told by that adapter. Where its form is bound it is that of all.
-    Failed {
-        /// Which adapter.
-        adapter: Name,
-        /// A check, a revocation or a status.
-        kind: usize,
-        /// Whether it is answered as every other.
-        is_bound: bool,
-        /// When the token expires.
-        expires_at: Option<Time>,
-    },
+    /// A failure is told. Where its form is bound it is that of all.
+    Failed(Failed, bool),
+    /// A token is refused without a reason: the gatekeeper goes by what it tells from here on.
+    Believed(Failed, Option<usize>, Code),
+    /// The request is refused, which those clauses let the host make.
+    Refused(Clauses),
+}
+
+/// A failure, as an adapter tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Failed {
+    adapter: Name,
+    /// A check, a revocation or a status.
+    kind: usize,
+    /// When the token expires.
+    expires_at: Option<Time>,
 }
 
 /// What an entry of the log comes to.
@@ -210,7 +221,7 @@ impl Protocol for McpAql {
                     expected.shape = it.shape;
                 }
             }
-            (Output::Audit(expected), Output::Audit(it)) if holes.kind == Hole::Entry => {
+            (Output::Audit(expected), Output::Audit(it)) if holes.kind != Hole::Nothing => {
                 holes.fill_entry(expected, it);
             }
             (_, _) => {}
@@ -225,11 +236,15 @@ impl Protocol for McpAql {
                     token.used += 1;
                     step.account.last_run = Some(token.id);
                 }
+                must_log(step, Event::Validated);
             }
             (Binding::Logged(place, effect), Output::Audit(it)) => {
                 return logged(step, place, effect, it);
             }
-            (Binding::Believed(adapter, place, code), Output::Respond(answer)) => {
+            (Binding::Failed(it, is_bound), Output::Respond(answer)) => {
+                return told(step, it, answer, is_bound);
+            }
+            (Binding::Believed(it, place, code), Output::Respond(answer)) => {
                 if let Some(token) = place.and_then(|it| step.account.tokens.get_mut(it)) {
                     token.is_gone |= code == Code::Invalid;
                     token.was_expired |= code == Code::Expired;
@@ -237,23 +252,12 @@ impl Protocol for McpAql {
                         .used
                         .max(if code == Code::Used { token.uses } else { 0 });
                 }
-                return has_form_of_all(step, adapter, 0, answer);
+                must_log(step, Event::Rejected);
+                return told(step, it, answer, true);
             }
-            (
-                Binding::Failed {
-                    adapter,
-                    kind,
-                    is_bound,
-                    expires_at,
-                },
-                Output::Respond(answer),
-            ) => {
-                if let Answer::Failed(it) = answer {
-                    is_whole(step, it, expires_at)?;
-                }
-                if is_bound {
-                    return has_form_of_all(step, adapter, kind, answer);
-                }
+            (Binding::Refused(clauses), _) => {
+                let is_in_force = clauses.iter().all(|it| step.enforces(*it));
+                return if is_in_force { Err(clauses) } else { Ok(()) };
             }
             (_, _) => {}
         }
@@ -265,12 +269,6 @@ impl Protocol for McpAql {
             Output::Perform(_) => A1_3_1,
             // Without which clause it may come is said where it is owed.
             Output::Respond(Answer::Issued(_)) => return Err(&[]),
-            Output::Respond(Answer::Failed(it)) => match it.code {
-                Code::Invalid | Code::Other => A4_1_1,
-                Code::Expired => A4_1_2,
-                Code::Used => A4_1_3,
-                Code::Scope => A4_1_4,
-            },
             Output::Respond(Answer::Unreadable) => A3_2_1,
             Output::Respond(Answer::Limited) => A6_5_1,
             Output::Respond(Answer::Full) => A5_5_3,
@@ -289,7 +287,7 @@ impl Protocol for McpAql {
                 }
             }
             Output::Audit(_) => A6_4_1,
-            Output::Refused => A7_1_2,
+            Output::Refused | Output::Respond(Answer::Failed(_)) => A7_1_2,
             // How an operation went, and what an operator is told besides, is said by no clause.
             Output::Respond(Answer::Other(_)) | Output::Warn => return Ok(()),
         };
@@ -369,9 +367,16 @@ impl Turn<'_, '_> {
 
     /// AQL-5.1-8: what is safe or reversible needs no token, and a token on it is not checked.
     fn run_ungated(&mut self, it: &Arc<Request>) {
-        let (runs, holes) = (Output::Perform(it.performed()), self.holes(Hole::Optional));
-        self.step.owe(&[A1_3_1, A5_1_8], runs).any(holes);
-        if !self.step.enforces(A1_3_1) {
+        let hole = if self.step.enforces(A1_2_3) {
+            Hole::Optional
+        } else {
+            Hole::Every
+        };
+        let is_due = self.step.enforces(A1_3_1) && self.step.enforces(A5_1_8);
+        let force = if is_due { Force::Due } else { Force::Usual };
+        let (runs, holes) = (Output::Perform(it.performed()), self.holes(hole));
+        self.step.add(&[A1_3_1, A5_1_8], runs, force).any(holes);
+        if !is_due {
             self.step.allow(&[], Output::Refused);
             self.issue(it, Force::Allowed);
         }
@@ -400,7 +405,9 @@ impl Turn<'_, '_> {
             let (runs, any) = (Output::Perform(it.performed()), self.holes(Hole::Every));
             self.step.usual(&[A1_3_1], runs).any(any);
             self.step.allow(&[], Output::Refused);
-            self.step.allow(&[], Output::Respond(Answer::Limited));
+            for other in [Answer::Limited, Answer::Unreadable] {
+                self.step.allow(&[], Output::Respond(other));
+            }
             let failure = self.failure(it.adapter.name, Code::Invalid);
             self.step
                 .allow(&[], Output::Respond(Answer::Failed(failure)))
@@ -710,10 +717,17 @@ impl Turn<'_, '_> {
             if fails != Fact::No {
                 *excuse = Some(Excuse::Any);
                 self.survive(check, place);
-            } else if !is_own && !is_tolerated {
+            } else if !is_own && !is_tolerated && NAMING.contains(&check) {
                 *excuse = excuse.or(Some(Excuse::Code(usual)));
             }
             return None;
+        }
+        // … or all does.
+        let own = place.and_then(|it| self.step.account.tokens.get(it));
+        let is_changed =
+            own.is_some_and(|own| own.call.parameters.meaning != it.parameters.meaning);
+        if check == Check::Parameters && is_changed && !self.step.enforces(A3_2_4) {
+            *excuse = Some(Excuse::Code(usual));
         }
         let fails = self.step.holds(fails, false);
         if let Some(place) = place {
@@ -837,7 +851,12 @@ impl Turn<'_, '_> {
         (shown, place): (Shown, Option<usize>),
         excuse: Option<Excuse>,
     ) {
-        let is_due = self.step.enforces(A1_3_2);
+        // Without the clause a good token need not be heard.
+        if !self.step.enforces(A1_3_2) && self.step.choose(2) == 0 {
+            self.step.allow(&[], Output::Refused);
+            self.step.allow(&[], Output::Respond(Answer::Limited));
+            return;
+        }
         let usual = if excuse.is_some() {
             Force::Usual
         } else {
@@ -851,10 +870,9 @@ impl Turn<'_, '_> {
             runs.parameters = token.map_or(runs.parameters, |it| it.call.parameters.meaning);
             holes = self.holes(Hole::Every);
         }
-        let force = if is_due { usual } else { Force::Allowed };
         let entry = it.entry(Event::Validated, true);
         let known = self.known(shown);
-        self.log(&[A6_4_1, A1_2_5], force, entry, known, Effect::Nothing);
+        self.log(&[A6_4_1, A1_2_5], usual, entry, known, Effect::Nothing);
         let runs = self
             .step
             .add(&[A1_3_2], Output::Perform(runs), usual)
@@ -862,30 +880,34 @@ impl Turn<'_, '_> {
         if let Some(place) = place {
             runs.bind(Binding::Ran(place));
         }
-        let others = [Answer::Limited, Answer::Full, Answer::Unreadable].map(Output::Respond);
         let is_any = excuse == Some(Excuse::Any);
-        for other in others
-            .into_iter()
-            .chain([Output::Refused])
-            .filter(|_| is_any || !is_due)
-        {
-            self.step.allow(&[], other);
-        }
-        let code = match excuse {
+        let (mut code, mut hole) = match excuse {
             None => return,
-            Some(Excuse::Any) => Code::Other,
-            Some(Excuse::Code(code)) => code,
+            Some(Excuse::Any) => (Code::Other, Hole::Every),
+            Some(Excuse::Code(code)) => (code, Hole::NotCode),
         };
-        if is_any {
-            self.issue(it, Force::Allowed);
+        if self.oracle(it.adapter.name) == Oracle::Uniform {
+            (code, hole) = (Code::Invalid, Hole::NotCode);
         }
-        let hole = if is_any { Hole::Every } else { Hole::NotCode };
-        let binding = Binding::Believed(it.adapter.name, place, code);
+        let token = place.and_then(|it| self.step.account.tokens.get(it));
+        let told = Failed {
+            adapter: it.adapter.name,
+            kind: 0,
+            expires_at: token.and_then(|it| it.expires_at),
+        };
+        let binding = Binding::Believed(told, place, code);
         let (failure, holes) = (self.failure(it.adapter.name, code), self.holes(hole));
         let failure = Output::Respond(Answer::Failed(failure));
         self.step.allow(&[], failure).any(holes).bind(binding);
         let entry = it.entry(Event::Rejected, false);
         self.log(&[A6_4_1], Force::Allowed, entry, known, Effect::Nothing);
+        if is_any {
+            let others = [Answer::Limited, Answer::Full, Answer::Unreadable].map(Output::Respond);
+            for other in others.into_iter().chain([Output::Refused]) {
+                self.step.allow(&[], other);
+            }
+            self.issue(it, Force::Allowed);
+        }
     }
 
     /// Section 4.2.
@@ -903,12 +925,12 @@ impl Turn<'_, '_> {
             }
         }
         let token = place.and_then(|it| self.step.account.tokens.get(it));
-        let binding = Binding::Failed {
+        let told = Failed {
             adapter: it.adapter.name,
             kind: 0,
-            is_bound: true,
             expires_at: token.and_then(|it| it.expires_at),
         };
+        let binding = Binding::Failed(told, true);
         let (failure, holes) = (self.failure(it.adapter.name, code), self.holes(hole));
         let respond = Output::Respond(Answer::Failed(failure));
         self.step.owe(clauses, respond).any(holes).bind(binding);
@@ -936,11 +958,8 @@ impl Turn<'_, '_> {
         }
         let mut changed: SmallVec<[Parameter; 4]> =
             own.beside(other).chain(other.beside(own)).collect();
-        // Without the clause that says which, scope modifiers do not count, or all does.
-        if !self.step.enforces(A3_2_4) && !changed.is_empty() {
-            if self.step.choose(2) == 1 {
-                return Fact::Yes;
-            }
+        // Without the clause that says which, scope modifiers do not count.
+        if !self.step.enforces(A3_2_4) {
             changed.retain(|it| it.word == Word::Resource);
         }
         let is_other = own.meaning != other.meaning && own.each.is_empty() && other.each.is_empty();
@@ -1141,8 +1160,10 @@ impl Turn<'_, '_> {
                 // Who signs does not know what never came back.
                 let is_seen = !is_signed || token.as_ref().is_some_and(|it| it.used > 0);
                 let is_valid = is_live && (is_seen || self.step.choose(2) == 0);
-                let holds = is_valid == self.step.enforces(A7_3_1);
-                self.tell(&[A7_3_1], adapter, 2, (holds, is_valid));
+                // Without the clause it tells the opposite, or what is so.
+                let is_true = self.step.enforces(A7_3_1) || self.step.choose(2) == 1;
+                let is_valid = is_valid == is_true;
+                self.tell(&[A7_3_1], adapter, 2, (is_valid, is_valid));
                 let event = if is_valid {
                     Event::Validated
                 } else {
@@ -1241,12 +1262,12 @@ impl Turn<'_, '_> {
         } else {
             Hole::Shape
         });
-        let binding = Binding::Failed {
+        let of = Failed {
             adapter,
             kind,
-            is_bound: is_uniform,
             expires_at: None,
         };
+        let binding = Binding::Failed(of, is_uniform);
         self.step
             .owe(clauses, Output::Respond(answer))
             .any(holes)
@@ -1359,12 +1380,9 @@ impl Turn<'_, '_> {
         let mut denials = SmallVec::<[(Fact, Denial); 4]>::new();
         let range = 0..=self.numbers().longest_tolerance;
         let refused = |clauses| Denial::Refused(clauses);
-        if self.step.enforces(A5_1_5) {
-            let is_out = it.tolerance.is_some_and(|it| !range.contains(&it));
-            denials.push((is_out.into(), refused(&[A5_1_5])));
-        } else {
-            denials.push((Fact::Perhaps, refused(&[A5_1_5])));
-        }
+        let is_out = it.tolerance.is_some_and(|it| !range.contains(&it));
+        let is_out = is_out && self.step.enforces(A5_1_5);
+        denials.push((is_out.into(), refused(&[A5_1_5])));
         // "An implementation without a setting refuses the `configure` that asks for it."
         let lists = it.critical.as_deref().unwrap_or_default();
         let is_empty = lists.iter().any(|(_, names)| names.is_empty());
@@ -1385,6 +1403,9 @@ impl Turn<'_, '_> {
         if let Some(denial) = self.denial(&denials) {
             return self.answer(denial);
         }
+        self.step
+            .allow(&[], Output::Refused)
+            .bind(Binding::Refused(&[A5_1_5]));
         let name = it.adapter.name;
         let before = (self.tolerance(name), self.oracle(name));
         if let Some(tolerance) = it.tolerance {
@@ -1502,7 +1523,7 @@ impl Turn<'_, '_> {
     /// declared, it is allowed from the second try on.
     fn limited(&self, kind: Try, adapter: Name, session: Option<Text>) -> Fact {
         if !self.step.enforces(A6_5_1) {
-            return Fact::No;
+            return Fact::Perhaps;
         }
         let account = &self.step.account;
         let Some(tries) = account.adapter(adapter).map(|it| &it.tries[kind as usize]) else {
@@ -1798,42 +1819,54 @@ fn logged(
     Ok(())
 }
 
-/// AQL-4.2-1, AQL-6.3-1.
-fn is_whole(
-    step: &Step<'_, McpAql>,
-    it: &Failure,
-    expires_at: Option<Time>,
-) -> Result<(), Clauses> {
-    let is_expiry = it
-        .expired_at
-        .is_none_or(|at| expires_at.is_some_and(|expires_at| is_written(expires_at, at)));
-    let is_now = it
-        .current_time
-        .is_none_or(|at| step.account.times.contains(at));
-    step.check(A4_2_1, it.is_whole && is_expiry && is_now)
-        .map_err(Clause::alone)?;
-    step.check(A6_3_1, !it.exposes_parameters)
-        .map_err(Clause::alone)
+/// What was allowed has happened, and is logged.
+fn must_log(step: &mut Step<'_, McpAql>, event: Event) {
+    let variant = step.variant;
+    for it in &mut step.open {
+        let is_its = matches!(it.output, Output::Audit(entry) if entry.event == event);
+        let is_in_force = it.clauses.iter().all(|it| variant.enforces(*it));
+        if is_its && is_in_force && !it.clauses.is_empty() {
+            it.force = Force::Due;
+        }
+    }
 }
 
-/// AQL-6.3-2: it is answered as every failure before.
-fn has_form_of_all(
+/// A failure says what is so (AQL-4.2-1), and no more (AQL-6.3-1). Where its form is bound it is that of every failure
+/// before (AQL-6.3-2).
+fn told(
     step: &mut Step<'_, McpAql>,
-    adapter: Name,
-    kind: usize,
+    of: Failed,
     answer: &Answer,
+    is_bound: bool,
 ) -> Result<(), Clauses> {
+    let check =
+        |step: &Step<'_, McpAql>, clause, holds| step.check(clause, holds).map_err(Clause::alone);
     let shape = match answer {
-        Answer::Failed(it) if it.code == Code::Invalid => it.shape,
-        Answer::Revoked(it) | Answer::Status(it) => it.shape,
-        Answer::Failed(_)
-        | Answer::Issued(_)
+        Answer::Failed(it) => {
+            let ends = |at| {
+                of.expires_at
+                    .is_some_and(|expires_at| is_written(expires_at, at))
+            };
+            let is_now = it
+                .current_time
+                .is_none_or(|at| step.account.times.contains(at));
+            check(
+                step,
+                A4_2_1,
+                it.is_whole && it.expired_at.is_none_or(ends) && is_now,
+            )?;
+            check(step, A6_3_1, !it.exposes_parameters)?;
+            Some(it.shape).filter(|_| it.code == Code::Invalid)
+        }
+        Answer::Revoked(it) | Answer::Status(it) => Some(it.shape),
+        Answer::Issued(_)
         | Answer::Unreadable
         | Answer::Limited
         | Answer::Full
-        | Answer::Other(_) => return Ok(()),
+        | Answer::Other(_) => None,
     };
-    let Some(shapes) = step.account.adapter_mut(adapter).shapes.get_mut(kind) else {
+    let shapes = step.account.adapter_mut(of.adapter).shapes.get_mut(of.kind);
+    let (Some(shape), Some(shapes), true) = (shape, shapes, is_bound) else {
         return Ok(());
     };
     if shapes.contains(&shape) {
@@ -1841,7 +1874,7 @@ fn has_form_of_all(
     }
     shapes.push(shape);
     let is_first = shapes.len() == 1;
-    step.check(A6_3_2, is_first).map_err(Clause::alone)
+    check(step, A6_3_2, is_first)
 }
 
 impl Request {

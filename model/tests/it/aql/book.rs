@@ -199,6 +199,13 @@ fn issue(words: Word, at: Time, call: &Request) -> Issued {
     }
 }
 
+/// A message and its details, without the words that stand behind them.
+fn words_of(text: &str) -> &str {
+    let end = ["partial", "exposes", "expired=", "current="].into_iter();
+    let end = end.filter_map(|it| text.find(it)).min();
+    text[..end.unwrap_or(text.len())].trim()
+}
+
 /// A message and the names of its details, without the token that it repeats.
 fn shape(text: &str, token: &str) -> Name {
     let (message, details) = text.split_once('{').unwrap_or((text, ""));
@@ -215,13 +222,40 @@ fn shape(text: &str, token: &str) -> Name {
 
 impl Book for McpAql {
     const TABLE: Word = include_str!("book.txt");
-    const READINGS: &'static [Word] = &["table", "sample", "either", "unknown", "clock"];
+    const READINGS: &'static [Word] = &[
+        "table",
+        "sample",
+        "either",
+        "unknown",
+        "clock",
+        "unrated",
+        "no-tolerance",
+        "short",
+        "anywhere",
+        "always",
+        "ended",
+        "goes-on",
+        "used",
+        "codes",
+        "uniform",
+        "remembered",
+    ];
 
     fn reading(word: Word, options: &[Word]) -> Reading {
         let (place, way) = match word {
             "sample" => ("check-order", "sample"),
             "unknown" => ("purge-code", "unknown"),
+            "remembered" => ("purge-code", "remembered"),
             "clock" => ("clock-set-back", "current-time"),
+            "unrated" => ("rating-at-redemption", "not-checked"),
+            "no-tolerance" => ("tolerance-unset", "none"),
+            "short" => ("longest-life", "default"),
+            "anywhere" => ("multi-use", "anywhere"),
+            "always" => ("session-binding", "always"),
+            "ended" => ("ended-session", "stays-ended"),
+            "goes-on" => ("restarted-session", "goes-on"),
+            "used" => ("revoked-code", "already-used"),
+            "codes" | "uniform" => ("oracle", word),
             _ if options.contains(&"signed") => ("token-storage", "signed"),
             _ => return Reading::default(),
         };
@@ -324,7 +358,7 @@ impl Book for McpAql {
                     _ => Code::Other,
                 },
                 is_whole: !has(text, "partial"),
-                shape: shape(text.split(" at").next().unwrap(), of_token),
+                shape: shape(words_of(text), of_token),
                 expired_at: value(text, "expired").map(millis),
                 current_time: value(text, "current").map(millis),
                 exposes_parameters: has(text, "exposes"),

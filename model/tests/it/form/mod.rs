@@ -99,7 +99,7 @@ pub fn rows<P: Book>() -> Vec<Row> {
             (section, setup) = (title.split_whitespace().next().unwrap(), "");
         } else if let Some(text) = line.strip_prefix("S: ") {
             setup = text;
-        } else if !section.is_empty() && !line.is_empty() {
+        } else if !section.is_empty() && !line.is_empty() && !line.starts_with("# ") {
             let (head, body) = line
                 .split_once(" :: ")
                 .unwrap_or_else(|| panic!("no steps: {line}"));
@@ -115,9 +115,14 @@ pub fn rows<P: Book>() -> Vec<Row> {
                 (options, body) = (inside.split_whitespace().collect(), rest.trim());
             }
             let (mut at, mut steps) = (0, Vec::new());
-            if body == "S" || body.starts_with("S // ") {
-                steps = stated(setup, &mut at);
-                for step in &mut steps {
+            for part in body
+                .split(" // ")
+                .map(str::trim)
+                .filter(|it| !it.is_empty())
+            {
+                let is_setup = part == "S";
+                let mut part = stated(if is_setup { setup } else { part }, &mut at);
+                for step in part.iter_mut().filter(|_| is_setup) {
                     let also = |it: &Name| {
                         [Some(*it), P::setup_also(&options, it)]
                             .into_iter()
@@ -125,10 +130,7 @@ pub fn rows<P: Book>() -> Vec<Row> {
                     };
                     step.outputs = step.outputs.iter().flat_map(also).collect();
                 }
-                body = body.strip_prefix("S // ").unwrap_or("");
-            }
-            if !body.is_empty() {
-                steps.extend(stated(body, &mut at));
+                steps.extend(part);
             }
             rows.push(Row {
                 name,
