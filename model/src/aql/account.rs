@@ -63,6 +63,8 @@ pub struct Token {
     pub is_bound: Fact,
     /// Whether it was revoked.
     pub revoked: Fact,
+    /// It was told as revoked: it was given back when it was over, or revoked.
+    pub is_told_revoked: bool,
     /// The connection of its call has ended.
     pub is_cut: bool,
     /// It was called expired.

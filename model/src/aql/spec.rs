@@ -276,11 +276,11 @@ impl Protocol for McpAql {
             Output::Respond(Answer::Status(_)) => A7_3_1,
             Output::Audit(it) if it.event == Event::Revoked && it.is_success => {
                 let place = step.account.tokens.iter().position(|token| {
-                    token.logged == it.token && token.logged.is_some() && token.revoked != Fact::Yes
+                    token.logged == it.token && token.logged.is_some() && !token.is_told_revoked
                 });
                 match place.and_then(|it| step.account.tokens.get_mut(it)) {
                     Some(token) => {
-                        token.revoked = Fact::Yes;
+                        (token.revoked, token.is_told_revoked) = (Fact::Yes, true);
                         A5_3_2
                     }
                     None => A6_4_1,
@@ -498,15 +498,13 @@ impl Turn<'_, '_> {
     /// "A call that comes without a token and gets none may be audited as a failed `TOKEN_ISSUED`."
     fn deny(&mut self, denial: Denial, it: &Request) {
         self.answer(denial);
-        for token in [None, Some(())] {
-            let entry = it.entry(Event::Issued, false);
-            let binding = Binding::Logged(None, Effect::Nothing);
-            let holes = self.holes(Hole::Entry);
-            let it = self.step.allow(&[], Output::Audit(entry)).any(holes);
-            if token.is_some() {
-                it.bind(binding);
-            }
-        }
+        let at = self.step.account.times.greatest;
+        let entry = Entry {
+            at,
+            ..it.entry(Event::Issued, false)
+        };
+        let holes = self.holes(Hole::Entry);
+        self.step.allow(&[], Output::Audit(entry)).any(holes);
     }
 
     fn answer(&mut self, denial: Denial) {
@@ -548,6 +546,7 @@ impl Turn<'_, '_> {
             spare: 0,
             is_bound: it.is_bound(self.reading()),
             revoked: Fact::No,
+            is_told_revoked: false,
             is_cut: false,
             was_expired: false,
             is_gone: false,
@@ -657,8 +656,11 @@ impl Turn<'_, '_> {
             return self.admit(it, (shown, place), excuse);
         };
         self.try_once(Try::Validation, adapter, session);
-        let is_free = excuse == Some(Excuse::Any) || !self.step.enforces(A7_1_2);
-        let hole = if is_free { Hole::Every } else { Hole::NotCode };
+        let (code, hole) = match excuse {
+            _ if !self.step.enforces(A7_1_2) => (Code::Other, Hole::Every),
+            Some(Excuse::Any) => (code, Hole::Every),
+            Some(Excuse::Code(_)) | None => (code, Hole::NotCode),
+        };
         self.reject(&[A4_2_1], it, (shown, place), (code, hole));
     }
 
@@ -932,8 +934,13 @@ impl Turn<'_, '_> {
         };
         let binding = Binding::Failed(told, true);
         let (failure, holes) = (self.failure(it.adapter.name, code), self.holes(hole));
+        let is_due = clauses != [A4_2_1] || self.step.enforces(A4_2_1);
+        let force = if is_due { Force::Due } else { Force::Usual };
         let respond = Output::Respond(Answer::Failed(failure));
-        self.step.owe(clauses, respond).any(holes).bind(binding);
+        self.step
+            .add(clauses, respond, force)
+            .any(holes)
+            .bind(binding);
         let entry = it.entry(Event::Rejected, false);
         let known = self.known(shown);
         self.log(&[A6_4_1], Force::Due, entry, known, Effect::Nothing);
@@ -1182,8 +1189,8 @@ impl Turn<'_, '_> {
             Query::Revoke => {
                 self.try_once(kind, adapter, None);
                 // What is over may be given back, too: then it is told as revoked or as over.
-                let is_revoked = token.as_ref().is_some_and(|it| it.revoked == Fact::Yes);
-                let can_be = token.is_some() && (!is_revoked || is_signed);
+                let is_told = token.as_ref().is_some_and(|it| it.is_told_revoked);
+                let can_be = token.is_some() && (!is_told || is_signed);
                 let is_done = is_live || can_be && self.step.choose(2) == 1;
                 self.tell(&[A5_3_3], adapter, 1, (is_done, is_done));
                 self.log_query(
@@ -1199,13 +1206,10 @@ impl Turn<'_, '_> {
                     && self.step.enforces(A7_2_2);
                 if let Some(token) = place.and_then(|it| self.step.account.tokens.get_mut(it))
                     && is_done
-                    && takes
                 {
-                    token.revoked = if is_live {
-                        Fact::Yes
-                    } else {
-                        token.revoked.max(Fact::Perhaps)
-                    };
+                    token.is_told_revoked = true;
+                    let revoked = if is_live { Fact::Yes } else { Fact::Perhaps };
+                    token.revoked = token.revoked.max(if takes { revoked } else { Fact::No });
                 }
             }
         }
@@ -1297,7 +1301,7 @@ impl Turn<'_, '_> {
             let Some(token) = self.step.account.tokens.get_mut(place) else {
                 continue;
             };
-            if token.revoked == Fact::Yes || !(others || is_its(token)) {
+            if token.is_told_revoked || !(others || is_its(token)) {
                 continue;
             }
             is_any = true;
@@ -1355,7 +1359,7 @@ impl Turn<'_, '_> {
             let own = token.call.session.map(|it| it.name);
             if own.is_none()
                 || token.is_cut
-                || token.revoked == Fact::Yes
+                || token.is_told_revoked
                 || session.is_some() && own != session
             {
                 continue;
@@ -1725,6 +1729,12 @@ fn issued(step: &mut Step<'_, McpAql>, it: &Issued) -> Result<(), Clauses> {
         step.account.tokens.extend(newest);
     }
     try_once(step, Try::Issue, call.adapter.name, call.session);
+    // What is bound to it again has come again.
+    if let Some(session) = call.session
+        && call.is_bound(step.variant.reading) != Fact::No
+    {
+        step.account.ended.retain(|it| *it != session.name);
+    }
     let check = |clauses: Clauses, holds: bool| {
         let is_in_force = clauses.iter().all(|it| step.enforces(*it));
         if holds || !is_in_force {
@@ -1811,7 +1821,7 @@ fn logged(
     if let Some(token) = place.and_then(|it| step.account.tokens.get_mut(it)) {
         token.logged = it.token;
         match effect {
-            Effect::Revokes => token.revoked = Fact::Yes,
+            Effect::Revokes => (token.revoked, token.is_told_revoked) = (Fact::Yes, true),
             Effect::MayUse => token.spare += 1,
             Effect::Nothing | Effect::MayRevoke(_) => {}
         }

@@ -164,9 +164,10 @@ fn issue(words: Word, at: Time, call: &Request) -> Issued {
     let mut inside = look.split(['[', ']', ' ']).skip(1);
     let identifier: u32 = inside.next().map_or(43, |it| it.parse().unwrap());
     let prefix = if is_quota { 15 } else { 5 };
-    let usual = match call.level {
-        Level::Forbidden => 120_000,
-        _ => 300_000,
+    let usual = if call.level == Level::Forbidden {
+        120_000
+    } else {
+        300_000
     };
     let lives = value(words, "lives").map_or(call.ttl.unwrap_or(usual), millis);
     Issued {

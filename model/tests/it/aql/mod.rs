@@ -1,3 +1,4 @@
 //! The spec of MCP-AQL.
 
 mod book;
+mod search;
