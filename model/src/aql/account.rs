@@ -192,7 +192,7 @@ impl Times {
 
 /// Whether a time may be written so: to the millisecond or to the whole second.
 pub fn is_written(time: Time, written: Time) -> bool {
-    written == time || written == time - time.rem_euclid(1000)
+    written == time || written == time.saturating_sub(time.rem_euclid(1000))
 }
 
 impl Bucket {

@@ -308,7 +308,7 @@ impl History {
         let (usual, longest) = lives(it);
         let life = it.ttl.unwrap_or(usual);
         let ends = |expires_at: Time| {
-            let (from, to) = (now.min(latest) - 999, latest);
+            let (from, to) = (now.min(latest).saturating_sub(999), latest);
             (from..=to).contains(&expires_at.saturating_sub(life))
         };
         self.check(
@@ -626,15 +626,15 @@ impl History {
         self.check(Guarantee::Untrue, is_free || !is_more);
         let latest = self.latest.unwrap_or(call.now);
         for entry in entries() {
-            let is_now =
-                (call.now - 999..=latest).contains(&entry.at) || matches!(call.op, Op::Restart(_));
+            let is_now = (call.now.saturating_sub(999)..=latest).contains(&entry.at)
+                || matches!(call.op, Op::Restart(_));
             let names = (entry.operation, entry.adapter);
             let is_of = |it: &Request| names == (Some(it.operation.name), Some(it.adapter.name));
             let is_named = !matches!(&call.op, Op::Call(it) if !is_of(it));
-            self.check(
-                Guarantee::Untrue,
-                is_now && is_named && (entry.token.is_some() || !entry.is_success),
-            );
+            // One entry may stand for all that are revoked.
+            let is_one =
+                entry.token.is_some() || !entry.is_success || entry.event == Event::Revoked;
+            self.check(Guarantee::Untrue, is_now && is_named && is_one);
         }
         if let Op::Call(it) = &call.op
             && is_gated(it)

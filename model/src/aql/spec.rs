@@ -559,7 +559,7 @@ impl Turn<'_, '_> {
         let life = if self.step.enforces(A5_1_1) {
             it.ttl.unwrap_or(usual)
         } else {
-            it.ttl.unwrap_or(longest + 1)
+            it.ttl.unwrap_or(longest.saturating_add(1))
         };
         let has_expiry = self.step.enforces(A5_1_2) && self.step.enforces(A1_2_2);
         let tells = self.step.enforces(A3_3_1);

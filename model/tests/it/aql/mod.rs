@@ -2,3 +2,4 @@
 
 mod book;
 mod search;
+mod variants;
