@@ -622,7 +622,10 @@ impl History {
             Guarantee::NotLogged,
             answers(|it| matches!(it, Answer::Revoked(_))) <= revokes,
         );
-        let is_more = issued > gives || validated > validations || rejected > rejections;
+        // Who is turned away with a token may be logged as rejected.
+        let is_away = |it: &Answer| matches!(it, Answer::Limited | Answer::Unreadable);
+        let away = answers(is_away) + usize::from(outputs.contains(&Output::Refused));
+        let is_more = issued > gives || validated > validations || rejected > rejections + away;
         self.check(Guarantee::Untrue, is_free || !is_more);
         let latest = self.latest.unwrap_or(call.now);
         for entry in entries() {

@@ -9,5 +9,6 @@ pub mod environment;
 pub mod guarantees;
 pub mod readings;
 pub mod spec;
+pub mod wire;
 
 pub use spec::McpAql;

@@ -621,14 +621,22 @@ impl Turn<'_, '_> {
 
     // ── Section 4: a token comes back ──
 
+    /// A call with a token is not heard: that may be logged.
+    fn turn_away(&mut self, denial: Denial, it: &Request, shown: Shown) {
+        self.deny(denial, it);
+        let known = self.known(shown);
+        let entry = it.entry(Event::Rejected, false);
+        self.log(&[], Force::Allowed, entry, known, Effect::Nothing);
+    }
+
     fn redeem(&mut self, it: &Arc<Request>, shown: Shown) {
         let (adapter, session) = (it.adapter.name, it.session);
         if self.step.enforces(A3_2_1) && it.parameters.meaning.is_none() {
             self.try_once(Try::Validation, adapter, session);
             return match self.step.choose(3) {
                 0 => self.reject(&[A3_2_1], it, (shown, None), (Code::Scope, Hole::Every)),
-                1 => self.deny(Denial::Unreadable, it),
-                _ => self.deny(Denial::Refused(&[A3_2_1]), it),
+                1 => self.turn_away(Denial::Unreadable, it, shown),
+                _ => self.turn_away(Denial::Refused(&[A3_2_1]), it, shown),
             };
         }
         let has_ended = session.is_some_and(|it| self.step.account.has_ended(it.name));
@@ -637,7 +645,7 @@ impl Turn<'_, '_> {
         }
         let limited = self.limited(Try::Validation, adapter, session);
         if self.step.holds(limited, false) {
-            return self.deny(Denial::Limited, it);
+            return self.turn_away(Denial::Limited, it, shown);
         }
         let place = self.find(shown);
         if let Some(place) = place

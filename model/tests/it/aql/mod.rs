@@ -3,3 +3,4 @@
 mod book;
 mod search;
 mod variants;
+mod wire;
