@@ -4,7 +4,9 @@
 
 pub mod account;
 pub mod alphabet;
+mod catalog;
 pub mod clauses;
+mod describe;
 pub mod environment;
 pub mod guarantees;
 pub mod readings;
