@@ -526,6 +526,12 @@ impl Turn<'_, '_> {
     }
 
     fn refused(&mut self, clauses: Clauses) {
+        // What is not done is answered, though it only may be done at all.
+        let clauses = if clauses == [A5_4_1] {
+            &[A5_4_1, A7_1_2]
+        } else {
+            clauses
+        };
         self.step.owe(clauses, Output::Refused);
     }
 
@@ -1178,7 +1184,7 @@ impl Turn<'_, '_> {
                 // Without the clause it tells the opposite, or what is so.
                 let is_true = self.step.enforces(A7_3_1) || self.step.choose(2) == 1;
                 let is_valid = is_valid == is_true;
-                self.tell(&[A7_3_1], adapter, 2, (is_valid, is_valid));
+                self.tell(&[A7_3_1, A7_1_2], adapter, 2, (is_valid, is_valid));
                 let event = if is_valid {
                     Event::Validated
                 } else {
@@ -1200,7 +1206,7 @@ impl Turn<'_, '_> {
                 let is_told = token.as_ref().is_some_and(|it| it.is_told_revoked);
                 let can_be = token.is_some() && (!is_told || is_signed);
                 let is_done = is_live || can_be && self.step.choose(2) == 1;
-                self.tell(&[A5_3_3], adapter, 1, (is_done, is_done));
+                self.tell(&[A5_3_3, A7_1_2], adapter, 1, (is_done, is_done));
                 self.log_query(
                     Entry {
                         is_success: is_done,
@@ -1280,8 +1286,14 @@ impl Turn<'_, '_> {
             expires_at: None,
         };
         let binding = Binding::Failed(of, is_uniform);
+        // What is declared is answered, though it only may be had at all.
+        let force = if clauses.first().is_some_and(|it| self.step.enforces(*it)) {
+            Force::Due
+        } else {
+            Force::Usual
+        };
         self.step
-            .owe(clauses, Output::Respond(answer))
+            .add(clauses, Output::Respond(answer), force)
             .any(holes)
             .bind(binding);
     }
