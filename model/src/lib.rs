@@ -9,6 +9,7 @@
 
 pub mod aaep;
 pub mod ablation;
+pub mod aql;
 pub mod bounds;
 pub mod checker;
 pub mod compare;

@@ -32,6 +32,63 @@ pub struct Choice<R> {
     pub set: fn(&mut R),
 }
 
+/// The ambiguities of a text, each with its ways, the default first: an enum each, a `Reading` of them all, and `AMBIGUITIES`.
+macro_rules! ambiguities {
+    ($([$numbers:ty])? $(
+        $field:ident $choice:ident $name:literal [$($clause:literal),+] $($open:ident)? $question:literal
+            $default:ident $default_value:literal $default_gloss:literal,
+            $($way:ident $value:literal $gloss:literal),+;
+            $why:literal
+    )*) => {
+        $(
+            #[doc = $question]
+            #[allow(clippy::doc_markdown, reason = "a gloss is for the command line, too")]
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            pub enum $choice {
+                #[doc = $default_gloss]
+                #[default]
+                $default,
+                $(#[doc = $gloss] $way),+
+            }
+        )*
+
+        /// How each ambiguity is read.
+        #[allow(clippy::doc_markdown, reason = "a question is for the command line, too")]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct Reading {
+            $(#[doc = "The numbers of the text."] pub numbers: $numbers,)?
+            $(#[doc = $question] pub $field: $choice),*
+        }
+
+        impl Reading {
+            /// The same with one ambiguity read that way; none where there is no such way.
+            pub fn with(mut self, name: &str, way: &str) -> Option<Self> {
+                let place = AMBIGUITIES.iter().find(|it| it.name == name)?;
+                let choice = place.choices.iter().find(|it| it.value == way)?;
+                (choice.set)(&mut self);
+                Some(self)
+            }
+        }
+
+        /// Every ambiguity, in the order of the text.
+        pub const AMBIGUITIES: &[$crate::readings::Place<Reading>] = &[$($crate::readings::Place {
+            name: $name,
+            clauses: &[$($clause),+],
+            question: $question,
+            with: None,
+            open: ambiguities!(@ $($open)?),
+            choices: &[
+                $crate::readings::Choice { value: $default_value, gloss: $default_gloss, set: |it| it.$field = $choice::$default },
+                $($crate::readings::Choice { value: $value, gloss: $gloss, set: |it| it.$field = $choice::$way }),+
+            ],
+            why: $why,
+        }),*];
+    };
+    (@ open) => { true };
+    (@) => { false };
+}
+pub(crate) use ambiguities;
+
 /// A place and the way in which it is taken.
 pub type Chosen<R> = (&'static Place<R>, &'static Choice<R>);
 

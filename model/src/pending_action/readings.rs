@@ -1,60 +1,8 @@
 //! Where the text of pending actions can be read in more than one way. The first way is the default.
 
-use crate::readings::{Choice, Place};
+use crate::readings::ambiguities;
 
-macro_rules! readings {
-    ($(
-        $field:ident $choice:ident $name:literal [$($clause:literal),+] $($open:ident)? $question:literal
-            $default:ident $default_value:literal $default_gloss:literal,
-            $($way:ident $value:literal $gloss:literal),+;
-            $why:literal
-    )*) => {
-        $(
-            #[doc = $question]
-            #[allow(clippy::doc_markdown, reason = "a gloss is for the command line, too")]
-            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-            pub enum $choice {
-                #[doc = $default_gloss]
-                #[default]
-                $default,
-                $(#[doc = $gloss] $way),+
-            }
-        )*
-
-        /// How each ambiguity is read.
-        #[allow(clippy::doc_markdown, reason = "a question is for the command line, too")]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct Reading { $(#[doc = $question] pub $field: $choice),* }
-
-        impl Reading {
-            /// The same with one ambiguity read that way; none where there is no such way.
-            pub fn with(mut self, name: &str, way: &str) -> Option<Self> {
-                let place = AMBIGUITIES.iter().find(|it| it.name == name)?;
-                let choice = place.choices.iter().find(|it| it.value == way)?;
-                (choice.set)(&mut self);
-                Some(self)
-            }
-        }
-
-        /// Every ambiguity, in the order of the text.
-        pub const AMBIGUITIES: &[Place<Reading>] = &[$(Place {
-            name: $name,
-            clauses: &[$($clause),+],
-            question: $question,
-            with: None,
-            open: readings!(@ $($open)?),
-            choices: &[
-                Choice { value: $default_value, gloss: $default_gloss, set: |it| it.$field = $choice::$default },
-                $(Choice { value: $value, gloss: $gloss, set: |it| it.$field = $choice::$way }),+
-            ],
-            why: $why,
-        }),*];
-    };
-    (@ open) => { true };
-    (@) => { false };
-}
-
-readings! {
+ambiguities! {
     expiry_absent ExpiryAbsent "expiry-absent" ["PA-1", "PA-7"] open
         "A call is proposed without expires_at: when does it expire?"
         Never "never" "It stays open until it is decided or cancelled.",

@@ -736,6 +736,10 @@ impl Book for Aaep {
         "version_apart",
     ];
 
+    fn reading(word: Name, _: &[Name]) -> Name {
+        word
+    }
+
     fn start(section: Name, options: &[Name]) -> (Account, u32) {
         let open = |name: &Name| Sub {
             name,
@@ -766,7 +770,7 @@ impl Book for Aaep {
         (account, hidden.sum())
     }
 
-    fn call_of(at: i64, words: Name) -> Call {
+    fn call_of(at: i64, words: Name, _: &[Name]) -> Call {
         let (is_kept, words) = words
             .strip_prefix('^')
             .map_or((false, words), |words| (true, words));
@@ -822,7 +826,7 @@ impl Book for Aaep {
         Call { at, is_kept, what }
     }
 
-    fn output_of(words: Name, _: Name) -> Output {
+    fn output_of(words: Name, _: i64, _: Name, _: &[Name]) -> Output {
         let (to, rest) = words.split_once('<').unwrap_or(("*", words));
         let (rest, note) = rest.split_once(" (").map_or((rest, ""), |(rest, note)| {
             (rest, note.trim_end_matches(')'))
@@ -920,7 +924,7 @@ fn whatever_a_conforming_party_does_is_explained() {
                 };
                 start.0.subs = STREAMS[1..3].iter().map(open).collect();
             }
-            assert!(explained::<Aaep>(start, calls, reading) >= calls.len());
+            assert!(explained::<Aaep>(start, calls, reading, &[]) >= calls.len());
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The form on eleven clauses of two texts: every scenario of a test book, judged call by call. Its author read the texts and no code.
+//! Every scenario of a test book on eleven clauses of two texts, judged call by call. Its author read the texts and no code.
 //!
-//! The tables are `mcp_aql.txt` and `aaep.txt`; the notation is explained at the head of `mcp_aql.txt`.
+//! The tables are `aaep.txt` and `aql/book.txt`; the notation is explained at the head of the second.
 //! `ROW="AQL-4.1-2 W7"` plays the scenarios of that name alone.
 #![expect(
     clippy::cast_possible_truncation,
@@ -9,7 +9,6 @@
 )]
 mod aaep;
 mod engine;
-mod mcp_aql;
 
 use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::clause::{Clause, ClauseSet, Level};
@@ -19,14 +18,15 @@ use countersign_model::engine::world::{Freedom, World};
 /// A name as it stands in the table.
 pub type Name = &'static str;
 
-/// A protocol whose scenarios are in a table. A reading is the word by which it departs from the default.
-pub trait Book: Protocol<Reading = Name> {
+/// A protocol whose scenarios are in a table. A reading has a word by which it departs from the default.
+pub trait Book: Protocol {
     const TABLE: Name;
     const READINGS: &'static [Name];
+    fn reading(word: Name, options: &[Name]) -> Self::Reading;
     /// The account before the first call, and the kinds that are hidden.
     fn start(section: Name, options: &[Name]) -> (Self::Account, u32);
-    fn call_of(at: i64, words: Name) -> Self::Call;
-    fn output_of(words: Name, call: Name) -> Self::Output;
+    fn call_of(at: i64, words: Name, options: &[Name]) -> Self::Call;
+    fn output_of(words: Name, at: i64, call: Name, options: &[Name]) -> Self::Output;
     /// What follows an output of the setup under these options.
     fn setup_also(_options: &[Name], _output: Name) -> Option<Name> {
         None
@@ -99,7 +99,7 @@ pub fn rows<P: Book>() -> Vec<Row> {
             (section, setup) = (title.split_whitespace().next().unwrap(), "");
         } else if let Some(text) = line.strip_prefix("S: ") {
             setup = text;
-        } else if !section.is_empty() && !line.is_empty() {
+        } else if !section.is_empty() && !line.is_empty() && !line.starts_with("# ") {
             let (head, body) = line
                 .split_once(" :: ")
                 .unwrap_or_else(|| panic!("no steps: {line}"));
@@ -115,9 +115,14 @@ pub fn rows<P: Book>() -> Vec<Row> {
                 (options, body) = (inside.split_whitespace().collect(), rest.trim());
             }
             let (mut at, mut steps) = (0, Vec::new());
-            if body == "S" || body.starts_with("S // ") {
-                steps = stated(setup, &mut at);
-                for step in &mut steps {
+            for part in body
+                .split(" // ")
+                .map(str::trim)
+                .filter(|it| !it.is_empty())
+            {
+                let is_setup = part == "S";
+                let mut part = stated(if is_setup { setup } else { part }, &mut at);
+                for step in part.iter_mut().filter(|_| is_setup) {
                     let also = |it: &Name| {
                         [Some(*it), P::setup_also(&options, it)]
                             .into_iter()
@@ -125,10 +130,7 @@ pub fn rows<P: Book>() -> Vec<Row> {
                     };
                     step.outputs = step.outputs.iter().flat_map(also).collect();
                 }
-                body = body.strip_prefix("S // ").unwrap_or("");
-            }
-            if !body.is_empty() {
-                steps.extend(stated(body, &mut at));
+                steps.extend(part);
             }
             rows.push(Row {
                 name,
@@ -210,7 +212,7 @@ pub fn play<P: Book>(row: &Row, reading: Name, is_left_out: bool) -> Result<(), 
     let (account, hidden) = P::start(row.section, &row.options);
     let mut checker = Checker::<P>::new(account);
     let mut variant = Variant::<P> {
-        reading,
+        reading: P::reading(reading, &row.options),
         hidden,
         ..Variant::default()
     };
@@ -226,9 +228,13 @@ pub fn play<P: Book>(row: &Row, reading: Name, is_left_out: bool) -> Result<(), 
         let outputs: Vec<P::Output> = step
             .outputs
             .iter()
-            .map(|it| P::output_of(it, step.call))
+            .map(|it| P::output_of(it, step.at, step.call, &row.options))
             .collect();
-        let found = match checker.observe(&variant, &P::call_of(step.at, step.call), &outputs) {
+        let found = match checker.observe(
+            &variant,
+            &P::call_of(step.at, step.call, &row.options),
+            &outputs,
+        ) {
             Judgement::Conforms => Vec::new(),
             Judgement::Found(it) if it.clause.is_none() => {
                 return Err(format!("{}: no clause: {it:?}", row.name));
@@ -315,16 +321,21 @@ pub fn lifted<P: Book>() {
 }
 
 /// Whatever a conforming party does is explained, in every order that the text allows; at most a SHOULD is found.
-pub fn explained<P: Book>(start: (P::Account, u32), calls: &[(i64, Name)], reading: Name) -> usize {
+pub fn explained<P: Book>(
+    start: (P::Account, u32),
+    calls: &[(i64, Name)],
+    reading: Name,
+    options: &[Name],
+) -> usize {
     let variant = Variant::<P> {
-        reading,
+        reading: P::reading(reading, options),
         hidden: start.1,
         ..Variant::default()
     };
     let mut runs = vec![(World::<P>::new(start.0.clone()), Checker::<P>::new(start.0))];
     let mut played = 0;
     for (at, words) in calls {
-        let call = P::call_of(*at, words);
+        let call = P::call_of(*at, words, options);
         let mut next: Vec<(World<P>, Checker<P>)> = Vec::new();
         for (world, checker) in &runs {
             world.answers(&variant, Freedom::Order, &call, |world, outputs| {

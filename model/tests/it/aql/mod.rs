@@ -1,0 +1,7 @@
+//! The spec of MCP-AQL.
+
+mod book;
+mod catalog;
+mod search;
+mod variants;
+mod wire;
