@@ -9,7 +9,6 @@
 
 pub mod aaep;
 pub mod ablation;
-pub mod aql;
 pub mod bounds;
 pub mod checker;
 pub mod compare;

@@ -4,7 +4,8 @@
 //! what the text says of it, clause by clause, [`validate`] the heart of it, [`step`] and [`introspect`] what follows,
 //! [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`numbers`] what it counts, [`bounds`] how far
 //! the search goes, [`quotient`] what it forgets; [`judge`] is the text as obligations, for any number of tokens and to the
-//! millisecond, and shares none of that but the readings, [`told`] what it is told of a step; this file ties them together.
+//! millisecond, and shares none of that but the readings, [`told`] what it is told of a step; [`text`] is the text as one function, which takes the place
+//! of all these; this file ties them together.
 //!
 //! What is not in the model: that what was tried too often may be tried again in time (AQL-6.5-1), of which the judge knows; that
 //! a token is purged within the hour (AQL-5.5-2), of which it knows only that nothing is purged too early; the grammar and the entropy of tokens, the canonical form of parameters, and signatures,
@@ -26,6 +27,7 @@ pub mod rules;
 mod seen;
 pub mod state;
 pub mod step;
+pub mod text;
 pub mod told;
 mod validate;
 pub mod words;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use countersign_model::aql::McpAql;
-use countersign_model::aql::account::{Account, Declared, Limit};
-use countersign_model::aql::alphabet::Word::{
+use countersign_model::mcp_aql::text::McpAql;
+use countersign_model::mcp_aql::text::account::{Account, Declared, Limit};
+use countersign_model::mcp_aql::text::alphabet::Word::{
     Force, Other, Permanent, Recursive, RequestId, Resource, Timestamp,
 };
-use countersign_model::aql::alphabet::*;
-use countersign_model::aql::readings::Reading;
+use countersign_model::mcp_aql::text::alphabet::*;
+use countersign_model::mcp_aql::text::readings::Reading;
 
 use crate::form::{Book, as_in_the_book, explained, lifted, millis};
 

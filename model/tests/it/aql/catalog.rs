@@ -1,13 +1,13 @@
 //! What commands find of MCP-AQL on the engine has the names that they know it by.
 
-use countersign_model::aql::McpAql;
-use countersign_model::aql::alphabet::{Call, Op};
-use countersign_model::aql::environment::Bounds;
-use countersign_model::aql::guarantees::History;
 use countersign_model::engine::model::Environment;
 use countersign_model::engine::protocol::Protocol;
 use countersign_model::facade::engine::{Catalog, Step};
 use countersign_model::facade::text;
+use countersign_model::mcp_aql::text::McpAql;
+use countersign_model::mcp_aql::text::alphabet::{Call, Op};
+use countersign_model::mcp_aql::text::environment::Bounds;
+use countersign_model::mcp_aql::text::guarantees::History;
 use countersign_model::numbers::Value;
 
 /// A rule is known by the place of its clause, and by each name that the old model's rules had.
@@ -52,7 +52,7 @@ fn the_readings_and_numbers_have_the_names_of_before() {
 fn a_number_that_is_changed_is_read_back() {
     for number in McpAql::NUMBERS {
         if let Value::Whole(it) = &number.value {
-            let mut reading = countersign_model::aql::readings::Reading::default();
+            let mut reading = countersign_model::mcp_aql::text::readings::Reading::default();
             let usual = (it.get)(&reading);
             assert!((it.from..=it.to).contains(&usual), "{}", number.name);
             (it.set)(&mut reading, it.to);

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::aql::McpAql;
-use countersign_model::aql::account::{Account, Declared, Limit};
-use countersign_model::aql::environment::Bounds;
-use countersign_model::aql::guarantees::{GUARANTEES, WITNESSES};
 use countersign_model::engine::checker::Judgement;
 use countersign_model::engine::clause::{Clause, ClauseSet};
 use countersign_model::engine::model::{CONFORMS, Model, Party};
 use countersign_model::engine::party::{ByVariant, Explained, Judged};
 use countersign_model::engine::protocol::{Protocol, Variant};
 use countersign_model::engine::world::{Freedom, World};
+use countersign_model::mcp_aql::text::McpAql;
+use countersign_model::mcp_aql::text::account::{Account, Declared, Limit};
+use countersign_model::mcp_aql::text::environment::Bounds;
+use countersign_model::mcp_aql::text::guarantees::{GUARANTEES, WITNESSES};
 use stateright::{Checker, Model as _};
 
 /// What was found within so many steps.

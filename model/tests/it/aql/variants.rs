@@ -1,17 +1,17 @@
 //! The spec of MCP-AQL by each reading, without a log, and for any call.
 
 use arbitrary::{Arbitrary, Unstructured};
-use countersign_model::aql::McpAql;
-use countersign_model::aql::account::{Account, Declared, Limit};
-use countersign_model::aql::alphabet::{Call, Op, Output};
-use countersign_model::aql::environment::Bounds;
-use countersign_model::aql::guarantees::{GUARANTEES, History};
-use countersign_model::aql::readings::{AMBIGUITIES, Reading};
 use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::model::{CONFORMS, Environment, Model};
 use countersign_model::engine::party::Explained;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
+use countersign_model::mcp_aql::text::McpAql;
+use countersign_model::mcp_aql::text::account::{Account, Declared, Limit};
+use countersign_model::mcp_aql::text::alphabet::{Call, Op, Output};
+use countersign_model::mcp_aql::text::environment::Bounds;
+use countersign_model::mcp_aql::text::guarantees::{GUARANTEES, History};
+use countersign_model::mcp_aql::text::readings::{AMBIGUITIES, Reading};
 use stateright::{Checker as _, Model as _};
 
 /// The kinds of output that a gatekeeper without a log does not show.

@@ -1,16 +1,16 @@
 //! The driver protocol in the words of MCP-AQL's spec: what is read, and that what is written is read.
 
-use countersign_model::aql::McpAql;
-use countersign_model::aql::account::Account;
-use countersign_model::aql::alphabet::*;
-use countersign_model::aql::clauses::A3_1_3;
-use countersign_model::aql::environment::Bounds;
-use countersign_model::aql::guarantees::History;
-use countersign_model::aql::wire::Names;
 use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::model::Environment;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
+use countersign_model::mcp_aql::text::McpAql;
+use countersign_model::mcp_aql::text::account::Account;
+use countersign_model::mcp_aql::text::alphabet::*;
+use countersign_model::mcp_aql::text::clauses::A3_1_3;
+use countersign_model::mcp_aql::text::environment::Bounds;
+use countersign_model::mcp_aql::text::guarantees::History;
+use countersign_model::mcp_aql::text::wire::Names;
 use countersign_model::wire::time;
 use countersign_protocol::mcp_aql::McpAql as Driver;
 use countersign_protocol::{Answer as Answered, Output as Put, Request as Asked, Response};

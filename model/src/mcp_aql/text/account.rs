@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::aql::alphabet::{LogId, Name, Oracle, Request, Time, TokenId};
 use crate::engine::fact::Fact;
+use crate::mcp_aql::text::alphabet::{LogId, Name, Oracle, Request, Time, TokenId};
 
 /// Everything that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -10,7 +10,7 @@ use countersign_protocol::mcp_aql::{self as own, McpAql};
 use countersign_protocol::{Common, Json, Kind};
 use serde_json::{Value, json};
 
-use crate::aql::alphabet::{
+use crate::mcp_aql::text::alphabet::{
     Answer, Call, Code, Configuration, Entry, Event, EventKind, Failure, INTROSPECT, Issued, Level,
     Look, Lost, Name, Op, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query,
     Readable, Request, Shown, Text, Time, Told, Word,

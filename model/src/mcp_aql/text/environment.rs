@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::aql::McpAql;
-use crate::aql::account::Account;
-use crate::aql::alphabet::{
+use crate::engine::model::{Environment, Statement};
+use crate::mcp_aql::text::McpAql;
+use crate::mcp_aql::text::account::Account;
+use crate::mcp_aql::text::alphabet::{
     Answer, Call, Configuration, EventKind, Level, Lost, Name, Op, Oracle, Output, Parameter,
     Parameters, Purpose, Query, Request, Shown, Text, Time, TokenId, Word,
 };
-use crate::aql::guarantees::{GUARANTEES, History, WITNESSES};
-use crate::engine::model::{Environment, Statement};
+use crate::mcp_aql::text::guarantees::{GUARANTEES, History, WITNESSES};
 
 /// How far a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! A run of the search in words: who asks for what, and what comes out.
 
-use crate::aql::McpAql;
-use crate::aql::alphabet::{
+use crate::checker::StepText;
+use crate::facade::engine::Step;
+use crate::mcp_aql::text::McpAql;
+use crate::mcp_aql::text::alphabet::{
     Answer, Code, Configuration, Entry, Event, EventKind, Level, Lost, Name, Op, Oracle, Output,
     Purpose, Query, Request, Shown, Time, TokenId,
 };
-use crate::checker::StepText;
-use crate::facade::engine::Step;
 
 /// The run in words.
 pub(super) fn run(run: &[Step<McpAql>]) -> Vec<StepText> {

@@ -1,13 +1,13 @@
 //! What commands need of MCP-AQL: the clauses by which something can be left out, the numbers, and the bounds by their names.
 
-use crate::aql::McpAql;
-use crate::aql::alphabet::Output;
-use crate::aql::describe;
-use crate::aql::environment::Bounds;
-use crate::aql::readings::{AMBIGUITIES, Reading};
 use crate::checker::StepText;
 use crate::facade::Rule;
 use crate::facade::engine::{Catalog, Size, Step};
+use crate::mcp_aql::text::McpAql;
+use crate::mcp_aql::text::alphabet::Output;
+use crate::mcp_aql::text::describe;
+use crate::mcp_aql::text::environment::Bounds;
+use crate::mcp_aql::text::readings::{AMBIGUITIES, Reading};
 use crate::numbers::{Number, Value, Whole};
 use crate::readings::Place;
 

@@ -7,28 +7,28 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::aql::account::{Account, Bucket, List, Times, Token, Try, is_written};
-use crate::aql::alphabet::{
+use crate::engine::clause::{Clause, Clauses, Entry as Listed};
+use crate::engine::fact::Fact;
+use crate::engine::obligation::{Force, Obligation};
+use crate::engine::protocol::{Protocol, Step};
+use crate::mcp_aql::text::account::{Account, Bucket, List, Times, Token, Try, is_written};
+use crate::mcp_aql::text::alphabet::{
     Answer, Call, Code, Configuration, Entry, Event, EventKind, Failure, INTROSPECT, Issued, Level,
     Look, Lost, Name, Op, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query,
     Readable, Request, Shown, Text, Time, TokenId, Told, Word,
 };
-use crate::aql::clauses::{
+use crate::mcp_aql::text::clauses::{
     A1_2_1, A1_2_2, A1_2_3, A1_2_4, A1_2_5, A1_3_1, A1_3_2, A2_1_1, A2_2_1, A2_2_2, A2_2_3, A3_1_1,
     A3_1_2, A3_1_3, A3_2_1, A3_2_3, A3_2_4, A3_3_1, A4_1_1, A4_1_2, A4_1_3, A4_1_4, A4_1_5, A4_1_6,
     A4_2_1, A4_3_1, A5_1_1, A5_1_2, A5_1_3, A5_1_5, A5_1_6, A5_1_7, A5_1_8, A5_2_1, A5_2_2, A5_3_1,
     A5_3_2, A5_3_3, A5_4_1, A5_4_2, A5_4_3, A5_4_4, A5_5_1, A5_5_2, A5_5_3, A6_1_1, A6_1_2, A6_2_1,
     A6_3_1, A6_3_2, A6_3_3, A6_3_4, A6_4_1, A6_5_1, A7_1_1, A7_1_2, A7_2_2, A7_3_1, CLAUSES,
 };
-use crate::aql::readings::{
+use crate::mcp_aql::text::readings::{
     CheckOrder, ClockSetBack, EndedSession, Lifetimes, LongestLife, MultiUse, Numbers, OracleModes,
     PurgeCode, RatingAtRedemption, Reading, RestartedSession, RevokedCode, SessionBinding,
     TokenStorage, ToleranceUnset,
 };
-use crate::engine::clause::{Clause, Clauses, Entry as Listed};
-use crate::engine::fact::Fact;
-use crate::engine::obligation::{Force, Obligation};
-use crate::engine::protocol::{Protocol, Step};
 
 /// A name has so many characters at most.
 pub const NAME_CHARACTERS: u32 = 256;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::aql::alphabet::{
+use crate::engine::model::Statement;
+use crate::mcp_aql::text::alphabet::{
     Answer, Call, Code, Configuration, Entry, Event, EventKind, Issued, Level, LogId, Lost, Name,
     Op, Oracle, Output, Parameters, Performed, Purpose, Query, Request, Shown, Time, TokenId, Word,
 };
-use crate::engine::model::Statement;
 
 macro_rules! guarantees {
     ($($name:ident $clause:literal $says:literal;)*) => {

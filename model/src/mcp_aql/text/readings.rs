@@ -1,6 +1,6 @@
 //! Where the text of MCP-AQL can be read in more than one way, and its numbers. The first way is the default.
 
-use crate::aql::alphabet::Time;
+use crate::mcp_aql::text::alphabet::Time;
 use crate::readings::ambiguities;
 
 const SECOND: Time = 1000;
