@@ -8,6 +8,7 @@
 //! owns: [`specification`] first, where a protocol becomes a model.
 
 pub mod aaep;
+pub mod aaep_text;
 pub mod ablation;
 pub mod bounds;
 pub mod checker;

@@ -53,6 +53,7 @@ macro_rules! readings {
     (@ open) => { true };
     (@) => { false };
 }
+pub(crate) use readings;
 
 readings! {
     expiry_absent ExpiryAbsent "expiry-absent" ["PA-1", "PA-7"] open
