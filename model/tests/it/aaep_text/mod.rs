@@ -1,0 +1,3 @@
+//! The text of AAEP: its clauses and its readings.
+
+mod text;
