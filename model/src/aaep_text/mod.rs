@@ -5,6 +5,8 @@
 pub mod account;
 pub mod alphabet;
 pub mod clauses;
+pub mod environment;
+pub mod guarantees;
 pub mod readings;
 pub mod spec;
 
