@@ -8,7 +8,7 @@ use super::{Aaep, Binding, To, Turn, number};
 use crate::aaep_text::account::{Answer, Phase, Question, Subscription};
 use crate::aaep_text::alphabet::{
     Ask, Asked, Decision, Flaw, Given, Message, Modified, Op, Output, Reply, Risk, Run, SessionId,
-    State, SubscriptionId, Time, Token, What,
+    State, Status, SubscriptionId, Time, Token, What,
 };
 use crate::aaep_text::clauses::{
     A_1_3, A_3_2, A_4_1, A_4_2, A_4_3, A_4_4, C6_1, C6_1_1, C6_1_3, C6_1_5, C6_1_6, C6_2_2_3,
@@ -121,12 +121,15 @@ impl Turn<'_, '_> {
         }
         let name = it.name();
         self.follow(ask.session, None, name);
-        // AAEP-6.1-1 left out: its action runs at once. AAEP-6.1-5 left out: it is told as invoked.
+        // AAEP-6.1-1 left out: its action runs at once. AAEP-6.1-5 left out: it is told as invoked. AAEP-A.3-2 left out: as complete.
         if !self.step.enforces(C6_1_1) {
             self.run(which, Force::Usual, &[]);
         }
         if !self.step.enforces(C6_1_5) {
             self.invoke(which, Force::Usual, &[]);
+        }
+        if !self.step.enforces(A_3_2) {
+            self.complete(which, Force::Usual, Status::Success);
         }
         // AAEP-EV-16: "the default applies at once".
         if self.reading().incapable_subscriptions == IncapableSubscriptions::Withheld

@@ -1046,8 +1046,29 @@ fn each_row_breaks_its_clause_and_no_other() {
             failures.push(format!("{of}: without the clause: {without:?}"));
         }
     }
-    println!("{named:?}");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    // What `hello` declares has a test of its own; 6.8-1 permits, and without it a question waits on that was taken back.
+    named.extend(["AAEP-6.3.2-4", "AAEP-6.3.5-2", "AAEP-6.8-1"]);
+    assert_eq!(named, carried());
+}
+
+/// The clauses that the spec names.
+pub fn carried() -> BTreeSet<&'static str> {
+    let spec = concat!(
+        include_str!("../../../src/aaep_text/spec/mod.rs"),
+        include_str!("../../../src/aaep_text/spec/confirmation.rs"),
+        include_str!("../../../src/aaep_text/spec/restart.rs"),
+    );
+    let words: BTreeSet<&str> = spec
+        .split(|it: char| !it.is_alphanumeric() && it != '_')
+        .collect();
+    let list = include_str!("../../../src/aaep_text/clauses.rs").lines();
+    let entries = list.filter_map(|line| line.trim().split_once(" \"AAEP-"));
+    let ids = CLAUSES.iter().map(|it| it.id);
+    let carried = entries
+        .zip(ids)
+        .filter(|((name, _), _)| words.contains(name));
+    carried.map(|(_, id)| id).collect()
 }
 
 // ── What the text leaves open ──
