@@ -4,7 +4,8 @@
 //! [`rules`] what the text says of it, clause by clause, [`validate`] and [`resolve`] the heart of it, [`step`] what follows
 //! [`work`] what goes on around the questions, and [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`numbers`] what it counts, [`bounds`] how
 //! far the search goes, [`quotient`] what it forgets; [`judge`] is the text as a predicate on calls and outputs, for any
-//! number of questions and to the millisecond, [`told`] what it is told of a step; this file ties them together.
+//! number of questions and to the millisecond, [`told`] what it is told of a step; [`text`] is the text as one
+//! function, which takes the place of all these; this file ties them together.
 
 pub mod action;
 mod asks;
@@ -23,6 +24,7 @@ pub mod rules;
 mod seen;
 pub mod state;
 pub mod step;
+pub mod text;
 pub mod told;
 mod validate;
 pub mod words;

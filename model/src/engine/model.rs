@@ -67,11 +67,12 @@ pub trait Environment:
     fn leaves_trace(output: &Self::Output) -> bool;
     /// The process comes back, and these outputs were not carried out.
     fn restart(around: &Self::Surroundings, lost: &[Self::Output]) -> Self::Call;
-    /// Drops what no later call reads.
+    /// Drops what no later call reads, of a party that is up or down.
     fn forget_dead(
         account: &mut Self::Account,
         around: &mut Self::Surroundings,
         history: &mut Self::History,
+        is_down: bool,
     );
 }
 
@@ -285,7 +286,8 @@ impl<P: Environment, Q: Party<P>> Checkable for Model<P, Q> {
         if self.forgets
             && let Some(account) = state.party.account()
         {
-            P::forget_dead(account, &mut state.around, &mut state.history);
+            let is_down = state.down.is_some();
+            P::forget_dead(account, &mut state.around, &mut state.history, is_down);
         }
         Some(state)
     }

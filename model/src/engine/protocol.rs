@@ -38,6 +38,9 @@ pub trait Protocol: Copy + Debug + Eq + Hash + Sized + 'static {
     /// Takes the fields that are holes over from what came.
     fn fill(expected: &mut Self::Output, output: &Self::Output, holes: Self::Holes);
 
+    /// Puts into the fields that a party chooses what a conforming one chooses now, as it puts the output out.
+    fn complete(_: &Self::Account, _: Option<Self::Binding>, _: &mut Self::Output) {}
+
     /// An obligation was met by that output.
     ///
     /// # Errors

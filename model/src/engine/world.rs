@@ -348,17 +348,20 @@ impl<P: Protocol> World<P> {
         let Obligation {
             name,
             repeats,
+            binding,
             ref output,
             ..
         } = self.open[place];
-        let output = output.clone();
+        let mut output = output.clone();
+        P::complete(&self.account, binding, &mut output);
         self.take(
             variant,
             freedom == Freedom::Default,
             place,
             &output,
             |world, result| {
-                if result.is_ok() {
+                let is_free = |clauses| variant.left_out.contains_all(clauses);
+                if result.map_or_else(is_free, |()| true) {
                     paid.push(output.clone());
                     skipped.extend(repeats.then_some(name));
                     world.pay(variant, freedom, skipped, paid, each);

@@ -310,7 +310,7 @@ impl Environment for PendingAction {
         }
     }
 
-    fn forget_dead(_: &mut Account, _: &mut Surroundings, _: &mut History) {}
+    fn forget_dead(_: &mut Account, _: &mut Surroundings, _: &mut History, _: bool) {}
 }
 
 impl Surroundings {

@@ -1,6 +1,7 @@
 //! The tests of the models, a module for each protocol.
 
 mod aaep;
+mod aaep_text;
 mod aql;
 mod common;
 mod form;

@@ -357,7 +357,7 @@ impl Environment for McpAql {
         }
     }
 
-    fn forget_dead(_: &mut Account, _: &mut Surroundings, _: &mut History) {}
+    fn forget_dead(_: &mut Account, _: &mut Surroundings, _: &mut History, _: bool) {}
 }
 
 impl Surroundings {

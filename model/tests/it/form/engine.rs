@@ -21,6 +21,8 @@ enum Call {
     Speak,
     /// Three things are owed at once.
     Three,
+    /// Two places in a row are owed. The last of all places is put out wrong.
+    Count,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +30,12 @@ enum Output {
     Number(u8),
     Debt,
     Word,
+    /// A place in a row, by the party's own count.
+    Place(u8),
 }
+
+/// Behind it the toy counts wrong.
+const LAST: u8 = 9;
 
 impl Protocol for Toy {
     type Call = Call;
@@ -55,10 +62,29 @@ impl Protocol for Toy {
                     step.owe(clauses, Output::Number(number));
                 }
             }
+            Call::Count => {
+                for _ in 0..2 {
+                    step.owe(&[ONE], Output::Place(0)).bind(());
+                }
+            }
         }
     }
-    fn fill(_: &mut Output, _: &Output, (): ()) {}
-    fn bind(step: &mut Step<'_, Self>, (): (), _: &Output) -> Result<(), Clauses> {
+    fn fill(expected: &mut Output, output: &Output, (): ()) {
+        if let (Output::Place(expected), Output::Place(place)) = (expected, output) {
+            *expected = *place;
+        }
+    }
+    fn complete(account: &u8, _: Option<()>, output: &mut Output) {
+        if let Output::Place(place) = output {
+            *place = (*account).min(LAST - 1);
+        }
+    }
+    fn bind(step: &mut Step<'_, Self>, (): (), output: &Output) -> Result<(), Clauses> {
+        if let Output::Place(place) = *output {
+            let is_next = place == step.account;
+            step.account += 1;
+            return if is_next { Ok(()) } else { Err(&[TWO]) };
+        }
         step.expire(|()| true);
         Ok(())
     }
@@ -66,7 +92,7 @@ impl Protocol for Toy {
         match output {
             Output::Number(200..) => Err(&[]),
             Output::Number(_) => Err(&[TWO]),
-            Output::Debt | Output::Word => Err(&[THREE]),
+            Output::Debt | Output::Word | Output::Place(_) => Err(&[THREE]),
         }
     }
     fn thing(_: &Output) -> Option<()> {
@@ -151,5 +177,30 @@ fn what_no_clause_forbids_is_named_by_none() {
     assert!(
         matches!(&found[..], [Judgement::Found(it)] if it.clause.is_none()),
         "{found:?}"
+    );
+}
+
+/// What a conforming toy that has counted so far puts out for two places.
+fn places(so_far: u8, variant: &Variant<Toy>) -> Vec<Vec<Output>> {
+    let mut answers = Vec::new();
+    World::<Toy>::new(so_far).answers(variant, Freedom::Default, &Call::Count, |_, outputs| {
+        answers.push(outputs);
+    });
+    answers
+}
+
+#[test]
+fn what_a_party_chooses_is_chosen_when_it_is_put_out() {
+    let variant = Variant::default();
+    assert_eq!(places(0, &variant), [[Output::Place(0), Output::Place(1)]]);
+}
+
+#[test]
+fn a_party_without_a_clause_puts_out_what_only_that_clause_forbids() {
+    let variant = Variant::default();
+    assert!(places(LAST - 1, &variant).is_empty());
+    assert_eq!(
+        places(LAST - 1, &variant.without(TWO.into())),
+        [[Output::Place(LAST - 1); 2]]
     );
 }

@@ -1,0 +1,102 @@
+//! A crash: the process comes back with what it had stored, and is told how many of its last outputs were not carried out.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::{Binding, Turn, number};
+use crate::aaep::text::account::Phase;
+use crate::aaep::text::alphabet::{Asked, Event, Op, Output, SessionId, What};
+use crate::aaep::text::clauses::{A_3_1, C6_1, C6_7_1, C6_9_2, EV_4};
+use crate::engine::clause::Clauses;
+use crate::engine::obligation::{Force, Owed};
+
+impl Turn<'_, '_> {
+    /// What was lost. "More than there were is refused": how many there were nobody knows where some are not shown.
+    pub(super) fn lost<'l>(&self, op: &Op, last: &'l [Output]) -> Result<&'l [Output], Clauses> {
+        let Op::Restart { lost } = op else {
+            return Ok(&[]);
+        };
+        let count = usize::from(*lost);
+        if count > last.len() && self.step.variant.hidden == 0 {
+            return Err(C6_1.alone());
+        }
+        Ok(last
+            .get(last.len().saturating_sub(count)..)
+            .unwrap_or_default())
+    }
+
+    /// "The lost outputs that tell something, byte for byte", in their order. "A lost question is asked anew: same token, new
+    /// `event_id` and timestamp, from which its timeout counts."
+    pub(super) fn retell(&mut self, lost: &[Output]) {
+        let mut told: SmallVec<[(SessionId, Owed); 2]> = SmallVec::new();
+        for output in lost {
+            let Output::Emit(Event { session, what }) = output else {
+                continue;
+            };
+            let what = if let What::Asked(asked) = what {
+                self.ask_anew(asked)
+            } else {
+                what.clone()
+            };
+            let earlier = told.iter().find(|it| it.0 == *session).map(|it| it.1);
+            let it = self.tell(&[C6_7_1], Force::Due, *session, what, Binding::Retold);
+            if let Some(earlier) = earlier {
+                it.after(earlier, &[EV_4]);
+            }
+            // As it was, but for what a question says anew.
+            it.holes.any = false;
+            let name = it.name();
+            told.retain(|it| it.0 != *session);
+            told.push((*session, name));
+            self.follow(*session, None, name);
+        }
+    }
+
+    fn ask_anew(&mut self, asked: &Arc<Asked>) -> What {
+        let account = &mut self.step.account;
+        let (clock, which) = (account.clock, account.asked(asked.token));
+        if let Some(question) = which.and_then(|it| account.questions.get_mut(it)) {
+            question.asked_at = clock;
+        }
+        What::Asked(Arc::new(Asked {
+            at: clock,
+            ..(**asked).clone()
+        }))
+    }
+
+    /// "`in_doubt` for each action that was released before the crash and is not recorded as done. The action is not performed
+    /// again."
+    pub(super) fn resume(&mut self) {
+        let account = &mut self.step.account;
+        account.restarts = account
+            .restarts
+            .saturating_sub(u8::from(account.restarts < u8::MAX));
+        for which in 0..self.step.account.questions.len() {
+            let force = match self.question(which).map(|it| it.phase) {
+                Some(Phase::Running) => Force::Due,
+                // The end of its session has told what became of it.
+                Some(Phase::Abandoned) => Force::Allowed,
+                _ => continue,
+            };
+            let Some(run) = self.run_of(which) else {
+                continue;
+            };
+            // "Replaying … to cause the producer to repeat a confirmed action"
+            if !self.step.enforces(C6_9_2) {
+                self.add(
+                    &[],
+                    Force::Usual,
+                    Output::Perform(run),
+                    Binding::Resumed(number(which)),
+                );
+            }
+            self.add(
+                &[A_3_1],
+                force,
+                Output::InDoubt(run),
+                Binding::Resumed(number(which)),
+            );
+        }
+    }
+}
