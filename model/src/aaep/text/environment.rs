@@ -438,14 +438,10 @@ fn replies(bounds: &Bounds, clock: Time, token: Token, happens: &mut impl FnMut(
                 ..plain
             },
         );
-        deliver(
-            Some(ANA),
-            true,
-            Reply {
-                timestamp: Some(clock + 2 * TICK),
-                ..plain
-            },
-        );
+        for ahead in [TICK, 2 * TICK] {
+            let timestamp = Some(clock + ahead);
+            deliver(Some(ANA), true, Reply { timestamp, ..plain });
+        }
         deliver(Some(ANA), false, plain);
         deliver(Some(BOB), true, plain);
         deliver(
