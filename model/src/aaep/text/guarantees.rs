@@ -163,7 +163,7 @@ fn one_more(count: u8) -> u8 {
 /// Whether an event may hold the question, and its default is safe.
 fn is_fit(ask: &Ask) -> bool {
     let texts = [ask.action, ask.tool, ask.description, ask.consequence];
-    let is_unsafe = ask.irreversible
+    let is_risky = ask.irreversible
         && matches!(ask.risk, Risk::Medium | Risk::High)
         && ask.default == Decision::Accept;
     let is_listed = |it: &SmallVec<[Decision; 2]>| !it.is_empty() && it.len() <= 32;
@@ -173,7 +173,7 @@ fn is_fit(ask: &Ask) -> bool {
         && (1_000..=86_400_000).contains(&ask.timeout)
         && !matches!(ask.risk, Risk::Other(_))
         && ask.allowed.as_ref().is_none_or(is_listed)
-        && !is_unsafe
+        && !is_risky
 }
 
 impl History {
