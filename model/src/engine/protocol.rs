@@ -109,6 +109,16 @@ impl<P: Protocol> Variant<P> {
     pub fn enforces(&self, clause: Clause) -> bool {
         !self.left_out.contains(clause)
     }
+    /// What is forbidden, but for what only clauses forbid that are left out.
+    pub(crate) fn permits(&self, result: Result<(), Clauses>) -> Result<(), Clauses> {
+        result.or_else(|clauses| {
+            if self.left_out.contains_all(clauses) {
+                Ok(())
+            } else {
+                Err(clauses)
+            }
+        })
+    }
     /// Whether the party shows outputs of that kind.
     pub fn shows(&self, kind: u8) -> bool {
         self.hidden >> (kind % 32) & 1 == 0

@@ -150,11 +150,10 @@ impl<P: Protocol> World<P> {
         mut each: impl FnMut(Self),
     ) -> Result<(), Clauses> {
         let (against, is_met) = (Cell::new(None), Cell::new(false));
-        let mut take = |world, result| match result {
-            Err(clauses) if !variant.left_out.contains_all(clauses) => {
+        let mut take = |world, result| {
+            if let Err(clauses) = variant.permits(result) {
                 against.set(against.get().or(Some(clauses)));
-            }
-            _ => {
+            } else {
                 is_met.set(true);
                 each(world);
             }
@@ -319,7 +318,7 @@ impl<P: Protocol> World<P> {
         let can_wait = it.can_wait(variant, freedom) || !is_wanted;
         if !can_wait && it.binding.is_none() && !it.repeats {
             // There is one way, and nothing to come back to.
-            paid.push(it.output.clone());
+            paid.push(self.put_out(place));
             meet_one(&mut self.open, variant, place);
             self.pay(variant, freedom, skipped, paid, each);
             paid.pop();
@@ -345,23 +344,15 @@ impl<P: Protocol> World<P> {
         paid: &mut Vec<P::Output>,
         each: &mut dyn FnMut(Self, Vec<P::Output>),
     ) {
-        let Obligation {
-            name,
-            repeats,
-            binding,
-            ref output,
-            ..
-        } = self.open[place];
-        let mut output = output.clone();
-        P::complete(&self.account, binding, &mut output);
+        let Obligation { name, repeats, .. } = self.open[place];
+        let output = self.put_out(place);
         self.take(
             variant,
             freedom == Freedom::Default,
             place,
             &output,
             |world, result| {
-                let is_free = |clauses| variant.left_out.contains_all(clauses);
-                if result.map_or_else(is_free, |()| true) {
+                if variant.permits(result).is_ok() {
                     paid.push(output.clone());
                     skipped.extend(repeats.then_some(name));
                     world.pay(variant, freedom, skipped, paid, each);
@@ -370,6 +361,14 @@ impl<P: Protocol> World<P> {
                 }
             },
         );
+    }
+
+    /// What is owed in that place, as a conforming party puts it out now.
+    fn put_out(&self, place: usize) -> P::Output {
+        let it = &self.open[place];
+        let mut output = it.output.clone();
+        P::complete(&self.account, it.binding, &mut output);
+        output
     }
 
     fn paid(

@@ -23,6 +23,8 @@ enum Call {
     Three,
     /// Two places in a row are owed. The last of all places is put out wrong.
     Count,
+    /// The place so far is owed, and nothing counts it.
+    Tell,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,6 +69,7 @@ impl Protocol for Toy {
                     step.owe(&[ONE], Output::Place(0)).bind(());
                 }
             }
+            Call::Tell => drop(step.owe(&[ONE], Output::Place(0))),
         }
     }
     fn fill(expected: &mut Output, output: &Output, (): ()) {
@@ -182,8 +185,12 @@ fn what_no_clause_forbids_is_named_by_none() {
 
 /// What a conforming toy that has counted so far puts out for two places.
 fn places(so_far: u8, variant: &Variant<Toy>) -> Vec<Vec<Output>> {
+    answers(so_far, variant, Call::Count)
+}
+
+fn answers(so_far: u8, variant: &Variant<Toy>, call: Call) -> Vec<Vec<Output>> {
     let mut answers = Vec::new();
-    World::<Toy>::new(so_far).answers(variant, Freedom::Default, &Call::Count, |_, outputs| {
+    World::<Toy>::new(so_far).answers(variant, Freedom::Default, &call, |_, outputs| {
         answers.push(outputs);
     });
     answers
@@ -193,6 +200,7 @@ fn places(so_far: u8, variant: &Variant<Toy>) -> Vec<Vec<Output>> {
 fn what_a_party_chooses_is_chosen_when_it_is_put_out() {
     let variant = Variant::default();
     assert_eq!(places(0, &variant), [[Output::Place(0), Output::Place(1)]]);
+    assert_eq!(answers(3, &variant, Call::Tell), [[Output::Place(3)]]);
 }
 
 #[test]
