@@ -87,6 +87,29 @@ pub struct Statement<H: 'static> {
     pub holds: fn(&H) -> bool,
 }
 
+/// The guarantees of a text, each a bit of `broken` in its `History`: an enum `Guarantee`, and `GUARANTEES`.
+macro_rules! guarantees {
+    ($($name:ident $clause:literal $says:literal;)*) => {
+        #[derive(Clone, Copy, Debug)]
+        #[repr(u8)]
+        enum Guarantee { $(#[doc = $clause] $name),* }
+
+        /// What must hold of every history.
+        pub const GUARANTEES: &[$crate::engine::model::Statement<History>] =
+            &[$($crate::engine::model::Statement { name: $says, clauses: $clause, holds: |it| it.broken >> Guarantee::$name as u8 & 1 == 0 }),*];
+    };
+}
+pub(crate) use guarantees;
+
+/// The situations that some history must show, as `WITNESSES`.
+macro_rules! witnesses {
+    ($($says:literal $holds:expr;)*) => {
+        /// What some history must show.
+        pub const WITNESSES: &[$crate::engine::model::Statement<History>] = &[$($crate::engine::model::Statement { name: $says, clauses: "", holds: $holds }),*];
+    };
+}
+pub(crate) use witnesses;
+
 /// Who is called in a search, or in a run.
 pub trait Party<P: Protocol>: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Every way in which it may take the call: what becomes of it, and what it puts out.

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use arbitrary::Arbitrary;
 use smallvec::SmallVec;
 
 use crate::engine::choice::Choices;
@@ -72,6 +73,37 @@ pub trait Protocol: Copy + Debug + Eq + Hash + Sized + 'static {
 
     /// How grave it is that an output came unasked, or is missing: something that ran is 0, something told is more.
     fn gravity(output: &Self::Output) -> u8;
+}
+
+/// The outputs of the last response that were not carried out.
+#[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Lost<O> {
+    /// These, as they were put out.
+    Outputs(SmallVec<[O; 2]>),
+    /// More than there were.
+    TooMany,
+}
+
+impl<O: Clone + PartialEq> Lost<O> {
+    /// The last so many outputs of a response.
+    pub fn last_of(response: &[O], count: u64) -> Self {
+        let count = usize::try_from(count).ok();
+        let from = count.and_then(|it| response.len().checked_sub(it));
+        let outputs = from.and_then(|from| response.get(from..));
+        outputs.map_or(Self::TooMany, |it| {
+            Self::Outputs(it.iter().cloned().collect())
+        })
+    }
+
+    /// How many outputs of that response they are; none where its end is something else.
+    pub fn count_in(&self, response: &[O]) -> Option<u64> {
+        let count = match self {
+            Self::Outputs(lost) if response.ends_with(lost) => lost.len(),
+            Self::Outputs(_) => return None,
+            Self::TooMany => response.len() + 1,
+        };
+        u64::try_from(count).ok()
+    }
 }
 
 /// A variant of a text, as one party is held to it.

@@ -67,6 +67,48 @@ pub struct Size<B: 'static> {
     pub set: fn(&mut B, u8),
 }
 
+/// What of the `Bounds` of a text can be set, as `SIZES`.
+macro_rules! sizes {
+    ($($name:literal $field:ident $least:literal $most:literal;)* flags $($flag_name:literal $flag:ident;)*) => {
+        const SIZES: &[$crate::facade::engine::Size<Bounds>] = &[
+            $($crate::facade::engine::Size {
+                name: $name,
+                least: $least,
+                most: $most,
+                get: |it| u8::try_from(it.$field).unwrap_or(u8::MAX),
+                set: |it, value| it.$field = value.into(),
+            },)*
+            $($crate::facade::engine::Size {
+                name: $flag_name,
+                least: 0,
+                most: 1,
+                get: |it| u8::from(it.$flag),
+                set: |it, value| it.$flag = value > 0,
+            },)*
+        ];
+    };
+}
+pub(crate) use sizes;
+
+/// The clauses of a text as they can be left out, as `RULES`.
+macro_rules! rules {
+    ($($id:literal $gist:literal $([$($alias:literal),+])? $(free $free:literal)?;)*) => {
+        /// The clauses as they can be left out, each with the names that the rules of its model had.
+        const RULES: &[$crate::facade::Rule] = &[$($crate::facade::Rule {
+            name: $id,
+            aliases: &[$($($alias),+)?],
+            clauses: &[$id],
+            gist: $gist,
+            with: None,
+            in_samples: None,
+            free: rules!(@ $($free)?),
+        }),*];
+    };
+    (@ $free:literal) => { Some($free) };
+    (@) => { None };
+}
+pub(crate) use rules;
+
 /// A step of a run.
 #[derive(Clone, Debug)]
 pub enum Step<P: Environment> {

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use arbitrary::Arbitrary;
 use smallvec::SmallVec;
 
+use crate::engine::protocol;
+
 /// The number of a text.
 pub type Name = u16;
 pub type ActionId = u16;
@@ -161,13 +163,7 @@ pub struct Decide {
 }
 
 /// The outputs of the last response that were not carried out.
-#[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Lost {
-    /// These, as they were put out.
-    Outputs(SmallVec<[Output; 2]>),
-    /// More than there were.
-    TooMany,
-}
+pub type Lost = protocol::Lost<Output>;
 
 /// What a ledger puts out.
 #[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]

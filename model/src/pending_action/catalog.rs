@@ -2,7 +2,7 @@
 
 use crate::checker::StepText;
 use crate::facade::Rule;
-use crate::facade::engine::{Catalog, Size, Step};
+use crate::facade::engine::{Catalog, Size, Step, rules, sizes};
 use crate::numbers::{Number, Value};
 use crate::pending_action::PendingAction;
 use crate::pending_action::alphabet::Output;
@@ -38,27 +38,6 @@ impl Catalog for PendingAction {
     }
 }
 
-macro_rules! sizes {
-    ($($name:literal $field:ident $least:literal $most:literal;)* flags $($flag_name:literal $flag:ident;)*) => {
-        const SIZES: &[Size<Bounds>] = &[
-            $(Size {
-                name: $name,
-                least: $least,
-                most: $most,
-                get: |it| u8::try_from(it.$field).unwrap_or(u8::MAX),
-                set: |it, value| it.$field = value.into(),
-            },)*
-            $(Size {
-                name: $flag_name,
-                least: 0,
-                most: 1,
-                get: |it| u8::from(it.$flag),
-                set: |it, value| it.$flag = value > 0,
-            },)*
-        ];
-    };
-}
-
 sizes! {
     "actions" actions 1 3;
     "ticks" ticks 0 8;
@@ -69,23 +48,6 @@ sizes! {
     "proposals" every_proposal;
     "decisions" every_decision;
     "ends" endings;
-}
-
-macro_rules! rules {
-    ($($id:literal $gist:literal $([$($alias:literal),+])? $(free $free:literal)?;)*) => {
-        /// The clauses as they can be left out, each with the names that the rules of its model had.
-        const RULES: &[Rule] = &[$(Rule {
-            name: $id,
-            aliases: &[$($($alias),+)?],
-            clauses: &[$id],
-            gist: $gist,
-            with: None,
-            in_samples: None,
-            free: rules!(@ $($free)?),
-        }),*];
-    };
-    (@ $free:literal) => { Some($free) };
-    (@) => { None };
 }
 
 rules! {

@@ -8,30 +8,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::engine::model::Statement;
+use crate::engine::model::{guarantees, witnesses};
 use crate::pending_action::alphabet::{
     ActionId, Body, Call, Decide, Decision, Effect, Event, Id, Lost, Message, Name, Nonce, Op,
     Output, Proposal, Reason, Record, SnapshotId, Status, Text, Time, Value, What,
 };
-
-macro_rules! guarantees {
-    ($($name:ident $clause:literal $says:literal;)*) => {
-        #[derive(Clone, Copy, Debug)]
-        #[repr(u8)]
-        enum Guarantee { $(#[doc = $clause] $name),* }
-
-        /// What must hold of every history.
-        pub const GUARANTEES: &[Statement<History>] =
-            &[$(Statement { name: $says, clauses: $clause, holds: |it| it.broken >> Guarantee::$name as u8 & 1 == 0 }),*];
-    };
-}
-
-macro_rules! witnesses {
-    ($($says:literal $holds:expr;)*) => {
-        /// What some history must show.
-        pub const WITNESSES: &[Statement<History>] = &[$(Statement { name: $says, clauses: "", holds: $holds }),*];
-    };
-}
 
 guarantees! {
     Unallowed "PA-1, PA-13" "nothing with an effect runs that nobody allowed";

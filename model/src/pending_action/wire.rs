@@ -118,7 +118,9 @@ impl Names {
             driver::Op::Common(Common::Hello { .. } | Common::Reset {} | Common::Tick {}) => {
                 Op::Tick
             }
-            driver::Op::Common(Common::Restart { lost }) => Op::Restart(self.lost(*lost)),
+            driver::Op::Common(Common::Restart { lost }) => {
+                Op::Restart(Lost::last_of(&self.last, lost.unwrap_or(0)))
+            }
             driver::Op::Own(own) => self.op(own),
         };
         Call { now, op }
@@ -170,15 +172,6 @@ impl Names {
     /// Arguments or a result, as they are written.
     pub fn written_as(&self, value: Value) -> Option<&str> {
         self.bytes.text(value.bytes)
-    }
-
-    fn lost(&self, lost: Option<u64>) -> Lost {
-        let lost = usize::try_from(lost.unwrap_or(0)).ok();
-        let from = lost.and_then(|it| self.last.len().checked_sub(it));
-        let outputs = from.and_then(|from| self.last.get(from..));
-        outputs.map_or(Lost::TooMany, |it| {
-            Lost::Outputs(it.iter().cloned().collect())
-        })
     }
 
     fn op(&mut self, op: &own::Op) -> Op {
@@ -736,12 +729,7 @@ impl Names {
             }
             Op::Tick => return Some(driver::Op::Common(Common::Tick {})),
             Op::Restart(lost) => {
-                let lost = match lost {
-                    Lost::Outputs(lost) if self.last.ends_with(lost) => lost.len(),
-                    Lost::Outputs(_) => return None,
-                    Lost::TooMany => self.last.len() + 1,
-                };
-                let lost = u64::try_from(lost).ok();
+                let lost = Some(lost.count_in(&self.last)?);
                 return Some(driver::Op::Common(Common::Restart { lost }));
             }
         }))

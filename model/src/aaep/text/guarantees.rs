@@ -9,26 +9,7 @@ use crate::aaep::text::alphabet::{
     Ask, Asked, Call, CallId, Decision, Message, Op, Outcome, Output, Reply, Risk, Run, SessionId,
     State, SubscriptionId, Time, Token, What,
 };
-use crate::engine::model::Statement;
-
-macro_rules! guarantees {
-    ($($name:ident $clause:literal $says:literal;)*) => {
-        #[derive(Clone, Copy, Debug)]
-        #[repr(u8)]
-        enum Guarantee { $(#[doc = $clause] $name),* }
-
-        /// What must hold of every history.
-        pub const GUARANTEES: &[Statement<History>] =
-            &[$(Statement { name: $says, clauses: $clause, holds: |it| it.broken >> Guarantee::$name as u8 & 1 == 0 }),*];
-    };
-}
-
-macro_rules! witnesses {
-    ($($says:literal $holds:expr;)*) => {
-        /// What some history must show.
-        pub const WITNESSES: &[Statement<History>] = &[$(Statement { name: $says, clauses: "", holds: $holds }),*];
-    };
-}
+use crate::engine::model::{guarantees, witnesses};
 
 guarantees! {
     RunsAgain "AAEP-6.3.5-1, AAEP-6.9-2" "nothing runs twice";

@@ -13,6 +13,8 @@ use std::sync::Arc;
 use arbitrary::Arbitrary;
 use smallvec::SmallVec;
 
+use crate::engine::protocol;
+
 /// The number of a text.
 pub type Name = u16;
 pub type TokenId = u16;
@@ -177,12 +179,7 @@ pub enum EventKind {
 }
 
 /// The outputs of the last response that were not carried out.
-#[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Lost {
-    Outputs(SmallVec<[Output; 2]>),
-    /// More than there were.
-    TooMany,
-}
+pub type Lost = protocol::Lost<Output>;
 
 /// What a gatekeeper puts out.
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]

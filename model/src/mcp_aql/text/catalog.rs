@@ -2,7 +2,7 @@
 
 use crate::checker::StepText;
 use crate::facade::Rule;
-use crate::facade::engine::{Catalog, Size, Step};
+use crate::facade::engine::{Catalog, Size, Step, rules, sizes};
 use crate::mcp_aql::text::McpAql;
 use crate::mcp_aql::text::alphabet::Output;
 use crate::mcp_aql::text::describe;
@@ -30,21 +30,6 @@ impl Catalog for McpAql {
     }
 }
 
-macro_rules! sizes {
-    ($($name:literal $field:ident $least:literal $most:literal;)* flags $($flag:ident;)*) => {
-        const SIZES: &[Size<Bounds>] = &[
-            $(Size { name: $name, least: $least, most: $most, get: |it| it.$field, set: |it, value| it.$field = value },)*
-            $(Size {
-                name: stringify!($flag),
-                least: 0,
-                most: 1,
-                get: |it| u8::from(it.$flag),
-                set: |it, value| it.$flag = value > 0,
-            },)*
-        ];
-    };
-}
-
 sizes! {
     "tokens" tokens 1 3;
     "ticks" ticks 0 4;
@@ -53,9 +38,9 @@ sizes! {
     "events" events 0 3;
     "settings" settings 0 3;
     flags
-    every_request;
-    every_fault;
-    queries;
+    "every_request" every_request;
+    "every_fault" every_fault;
+    "queries" queries;
 }
 
 /// Times that can be changed, in seconds; counts that can; and what cannot.
@@ -125,23 +110,6 @@ numbers! {
     "tokens.entropy_bits" ["AQL-3.1-1"] "128" "the least entropy of a token, in bits (AQL-3.1-2 advises 256)";
     "storage.capacity" ["AQL-5.5-3"] "1000" "how many active tokens an adapter has room for";
     "levels.confirmed_from" ["AQL-5.1-8"] "2" "the danger level from which an operation needs a token";
-}
-
-macro_rules! rules {
-    ($($id:literal $gist:literal $([$($alias:literal),+])? $(free $free:literal)?;)*) => {
-        /// The clauses as they can be left out, each with the names that the rules of its model had.
-        const RULES: &[Rule] = &[$(Rule {
-            name: $id,
-            aliases: &[$($($alias),+)?],
-            clauses: &[$id],
-            gist: $gist,
-            with: None,
-            in_samples: None,
-            free: rules!(@ $($free)?),
-        }),*];
-    };
-    (@ $free:literal) => { Some($free) };
-    (@) => { None };
 }
 
 rules! {

@@ -5,30 +5,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::engine::model::Statement;
+use crate::engine::model::{guarantees, witnesses};
 use crate::mcp_aql::text::alphabet::{
     Answer, Call, Code, Configuration, Entry, Event, EventKind, Issued, Level, LogId, Lost, Name,
     Op, Oracle, Output, Parameters, Performed, Purpose, Query, Request, Shown, Time, TokenId, Word,
 };
-
-macro_rules! guarantees {
-    ($($name:ident $clause:literal $says:literal;)*) => {
-        #[derive(Clone, Copy, Debug)]
-        #[repr(u8)]
-        enum Guarantee { $(#[doc = $clause] $name),* }
-
-        /// What must hold of every history.
-        pub const GUARANTEES: &[Statement<History>] =
-            &[$(Statement { name: $says, clauses: $clause, holds: |it| it.broken >> Guarantee::$name as u8 & 1 == 0 }),*];
-    };
-}
-
-macro_rules! witnesses {
-    ($($says:literal $holds:expr;)*) => {
-        /// What some history must show.
-        pub const WITNESSES: &[Statement<History>] = &[$(Statement { name: $says, clauses: "", holds: $holds }),*];
-    };
-}
 
 guarantees! {
     Unconfirmed "AQL-1.3-1, AQL-7.1-1" "nothing runs that needs a token and has none";

@@ -78,7 +78,9 @@ impl Names {
             driver::Op::Common(Common::Hello { .. } | Common::Reset {} | Common::Tick {}) => {
                 Op::Tick
             }
-            driver::Op::Common(Common::Restart { lost }) => Op::Restart(self.lost(*lost)),
+            driver::Op::Common(Common::Restart { lost }) => {
+                Op::Restart(Lost::last_of(&self.last, lost.unwrap_or(0)))
+            }
             driver::Op::Own(own) => self.op(own),
         };
         Call { now, op }
@@ -99,15 +101,6 @@ impl Names {
     /// The text of that number.
     pub fn text_numbered(&self, name: Name) -> Option<&str> {
         self.texts.text(name)
-    }
-
-    fn lost(&self, lost: Option<u64>) -> Lost {
-        let lost = usize::try_from(lost.unwrap_or(0)).ok();
-        let from = lost.and_then(|it| self.last.len().checked_sub(it));
-        let outputs = from.and_then(|from| self.last.get(from..));
-        outputs.map_or(Lost::TooMany, |it| {
-            Lost::Outputs(it.iter().copied().collect())
-        })
     }
 
     fn op(&mut self, op: &own::Op) -> Op {
@@ -587,12 +580,7 @@ impl Names {
             },
             Op::Tick => return Some(driver::Op::Common(Common::Tick {})),
             Op::Restart(lost) => {
-                let lost = match lost {
-                    Lost::Outputs(lost) if self.last.ends_with(lost) => lost.len(),
-                    Lost::Outputs(_) => return None,
-                    Lost::TooMany => self.last.len() + 1,
-                };
-                let lost = u64::try_from(lost).ok();
+                let lost = Some(lost.count_in(&self.last)?);
                 return Some(driver::Op::Common(Common::Restart { lost }));
             }
         }))

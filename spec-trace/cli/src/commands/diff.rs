@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,6 @@ use crate::differing::saved::Saved;
 use crate::differing::{Controlled, Part, Report, binds};
 use crate::progress::Progress;
 use crate::serve::controls::{Control, Controlled as Against, Referred};
-use crate::show::words::printable;
 use crate::spec_file::Changes;
 
 const EXAMPLES: &str = "\
@@ -301,7 +300,13 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
                 let run = read::<D>(file)?;
                 let unasked = search.play(&run, args.seed);
                 if unasked > 0 && search.divergences.is_empty() {
-                    tell_unasked(file, unasked, run.steps.len());
+                    let (file, steps) = (file.display(), run.steps.len());
+                    super::remark(
+                        "note",
+                        &format!(
+                            "{file}: {unasked} of {steps} steps were not asked: what they name was never named, or its capability is not declared"
+                        ),
+                    );
                 }
             }
         }
@@ -316,16 +321,6 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     let unseen: Vec<_> = unseen::<D>().filter(|_| args.controls).collect();
     let report = report.with_controls(controls, unseen);
     Ok(against(args, baseline.as_ref(), report)?.answer(format, args.all))
-}
-
-/// Says on stderr that a run was not played as it is written.
-fn tell_unasked(file: &Path, unasked: usize, steps: usize) {
-    let shown = printable(&file.display().to_string());
-    // Where nobody can be told, the report still has the number of calls.
-    let _unread = writeln!(
-        io::stderr(),
-        "note: {shown}: {unasked} of {steps} steps were not asked: what they name was never named, or its capability is not declared"
-    );
 }
 
 /// The baseline of `--baseline`.

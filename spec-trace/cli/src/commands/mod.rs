@@ -381,8 +381,13 @@ fn print(answer: &Answer) -> ExitCode {
 /// A line on stderr, without what a file's name could do to a terminal. Where nobody can be told, the exit status still
 /// says it.
 fn complain(error: &str) {
-    let lines: Vec<String> = error.lines().map(printable).collect();
-    let _ = writeln!(io::stderr(), "error: {}", lines.join("\n"));
+    remark("error", error);
+}
+
+/// The same of that kind. Where nobody can be told, nobody is.
+fn remark(kind: &str, text: &str) {
+    let lines: Vec<String> = text.lines().map(printable).collect();
+    let _ = writeln!(io::stderr(), "{kind}: {}", lines.join("\n"));
 }
 
 /// Whether all paths of a producer can stand behind this URL, which an option has given.
