@@ -32,6 +32,14 @@ pub struct Choice<R> {
     pub set: fn(&mut R),
 }
 
+/// The reading with one of these places read that way; none where there is no such place or way.
+pub fn with<R: 'static>(places: &[Place<R>], mut reading: R, name: &str, way: &str) -> Option<R> {
+    let place = places.iter().find(|it| it.name == name)?;
+    let choice = place.choices.iter().find(|it| it.value == way)?;
+    (choice.set)(&mut reading);
+    Some(reading)
+}
+
 /// The ambiguities of a text, each with its ways, the default first: an enum each, a `Reading` of them all, and `AMBIGUITIES`.
 macro_rules! ambiguities {
     ($([$numbers:ty])? $(
@@ -62,11 +70,8 @@ macro_rules! ambiguities {
 
         impl Reading {
             /// The same with one ambiguity read that way; none where there is no such way.
-            pub fn with(mut self, name: &str, way: &str) -> Option<Self> {
-                let place = AMBIGUITIES.iter().find(|it| it.name == name)?;
-                let choice = place.choices.iter().find(|it| it.value == way)?;
-                (choice.set)(&mut self);
-                Some(self)
+            pub fn with(self, name: &str, way: &str) -> Option<Self> {
+                $crate::readings::with(AMBIGUITIES, self, name, way)
             }
         }
 

@@ -15,13 +15,14 @@ use serde_json::{Value as Plain, json};
 use smallvec::SmallVec;
 
 use crate::engine::clause::Clause;
+use crate::pending_action::PendingAction as Spec;
 use crate::pending_action::alphabet::{
     ActionId, Arguments, Body, Call, Decide, Decision, Effect, Event, Id, Lost, Message, Name, Op,
     Output, Proposal, Reason, Record, SnapshotId, Status, Text, Time, Value, What,
 };
 use crate::pending_action::clauses::{PA_9, PA_10};
 use crate::wire::names::{Ids, NOTHING, Texts};
-use crate::wire::{has_line_break, is_blank, json, time};
+use crate::wire::{Codec, Flaw, has_line_break, is_blank, json, time};
 
 /// The numbers of one run.
 #[derive(Clone, Debug)]
@@ -41,17 +42,6 @@ pub struct Names {
     last: Vec<Output>,
 }
 
-/// An output that is not of its form.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
-    /// The clause that asks for the form.
-    pub clause: Clause,
-    /// The place of the output in the response.
-    pub place: usize,
-    /// What it must be.
-    pub text: String,
-}
-
 /// A rule of form: a clause, and whether an event or a message keeps it.
 pub type FormRule = (Clause, fn(&Names, &Call, &Written) -> Result<(), String>);
 
@@ -62,24 +52,6 @@ pub const FORM: [FormRule; 4] = [
     (PA_10, has_id),
     (PA_9, hides_action),
 ];
-
-/// The kinds of output that are not shown, as [`crate::engine::protocol::Variant::hidden`] has them.
-pub fn hidden(is_shown: impl Fn(Kind) -> bool) -> u32 {
-    const KINDS: [Kind; 7] = [
-        Kind::Append,
-        Kind::Event,
-        Kind::Perform,
-        Kind::InDoubt,
-        Kind::Audit,
-        Kind::Snapshot,
-        Kind::Refused,
-    ];
-    let hidden = KINDS
-        .iter()
-        .enumerate()
-        .filter(|(_, kind)| !is_shown(**kind));
-    hidden.fold(0, |hidden, (place, _)| hidden | 1 << place)
-}
 
 /// An event or a message, member by member.
 #[derive(Debug)]
@@ -109,11 +81,20 @@ impl Default for Names {
     }
 }
 
-// ── What is asked ──
+impl Codec for Names {
+    type Text = Spec;
+    type Driver = PendingAction;
+    const KINDS: &'static [Kind] = &[
+        Kind::Append,
+        Kind::Event,
+        Kind::Perform,
+        Kind::InDoubt,
+        Kind::Audit,
+        Kind::Snapshot,
+        Kind::Refused,
+    ];
 
-impl Names {
-    /// A request. `hello` and `reset` are that time passes: a run begins with new names.
-    pub fn call(&mut self, now: Time, op: &driver::Op<PendingAction>) -> Call {
+    fn call(&mut self, now: Time, op: &driver::Op<PendingAction>) -> Call {
         let op = match op {
             driver::Op::Common(Common::Hello { .. } | Common::Reset {} | Common::Tick {}) => {
                 Op::Tick
@@ -126,28 +107,133 @@ impl Names {
         Call { now, op }
     }
 
-    /// Whether there are more texts than numbers: nothing can be said of the run any more.
-    pub fn is_full(&self) -> bool {
-        self.texts.is_full() || self.bytes.is_full() || self.meanings.is_full()
+    fn outputs(
+        &mut self,
+        call: &Call,
+        outputs: &[driver::Output<PendingAction>],
+    ) -> (Vec<Output>, Vec<Flaw>) {
+        let is_refused = |it: &driver::Output<_>| matches!(it.what, own::Output::Refused(_));
+        if matches!(call.op, Op::Rollback(_)) && !outputs.iter().any(is_refused) {
+            // A ledger of that time does not know which ids it has used since.
+            self.told.clear();
+        }
+        let mut read = Vec::with_capacity(outputs.len());
+        let mut written = Vec::new();
+        for (place, output) in outputs.iter().enumerate() {
+            let (kind, json) = match &output.what {
+                own::Output::Append(json) => (Kind::Append, json),
+                own::Output::Event(json) => (Kind::Event, json),
+                own::Output::Perform(_)
+                | own::Output::InDoubt(_)
+                | own::Output::Audit(_)
+                | own::Output::Snapshot(_)
+                | own::Output::Refused(_) => {
+                    read.push(self.other(&output.what));
+                    continue;
+                }
+            };
+            let it = Written::of(kind, json);
+            read.push(self.told(&it));
+            written.push((place, it));
+        }
+        // What a message must not show may be named behind it.
+        let flaws = written.iter().flat_map(|(place, it)| {
+            let broken = FORM.iter().filter_map(|(clause, holds)| {
+                let text = holds(self, call, it).err()?;
+                Some(Flaw {
+                    clause: *clause,
+                    place: *place,
+                    text,
+                })
+            });
+            // What stands first makes the others follow.
+            broken.take(1)
+        });
+        let flaws = flaws.collect();
+        self.last.clone_from(&read);
+        (read, flaws)
     }
 
-    /// Each action, by its number.
-    pub fn actions(&self) -> &[String] {
-        self.actions.all()
+    fn request(&mut self, call: &Call) -> Option<driver::Op<PendingAction>> {
+        Some(driver::Op::Own(match &call.op {
+            Op::Propose(it) => own::Op::Propose(self.propose(it)?),
+            Op::Decide(it) => own::Op::Decide {
+                action_id: self.actions.text(it.action),
+                nonce: it.nonce.map(|it| self.nonces.text(it)),
+                decision: match it.decision {
+                    Decision::Allow => own::Decision::Allow,
+                    Decision::Deny => own::Decision::Deny,
+                    Decision::Other(_) => return None,
+                },
+                by: self.text_of(it.by),
+                arguments: it
+                    .arguments
+                    .map(|it| Json::holding(&self.json_of(it, None))),
+            },
+            Op::Say { by, text } => own::Op::Say {
+                by: self.text_of(*by),
+                text: self.text_of(*text),
+            },
+            Op::FinishTool {
+                action,
+                status,
+                result,
+            } => own::Op::FinishTool {
+                action_id: self.actions.text(*action),
+                status: match status {
+                    Status::Success => own::ToolStatus::Success,
+                    Status::Error => own::ToolStatus::Error,
+                    Status::NotRun => own::ToolStatus::NotRun,
+                    Status::Other(_) => return None,
+                },
+                result: result.map(|it| Json::holding(&self.result_of(it))),
+            },
+            Op::Cancel(action) => own::Op::Cancel {
+                action_id: self.actions.text(*action),
+            },
+            Op::EndSession(session) => own::Op::EndSession {
+                session_id: self.text_of(*session),
+            },
+            Op::Snapshot => own::Op::Snapshot {},
+            Op::Rollback(snapshot) => {
+                let text = self.snapshots.text(*snapshot);
+                let snapshot = serde_json::from_str(&text);
+                own::Op::Rollback {
+                    snapshot: snapshot.unwrap_or_else(|_| Json::holding(&text)),
+                }
+            }
+            Op::Tick => return Some(driver::Op::Common(Common::Tick {})),
+            Op::Restart(lost) => {
+                let lost = Some(lost.count_in(&self.last)?);
+                return Some(driver::Op::Common(Common::Restart { lost }));
+            }
+        }))
     }
 
-    /// Each nonce, by its number.
-    pub fn nonces(&self) -> &[String] {
-        self.nonces.all()
+    fn responses(&mut self, outputs: &[Output]) -> Vec<driver::Output<PendingAction>> {
+        outputs.clone_into(&mut self.last);
+        let written = outputs.iter().filter_map(|it| self.response(it));
+        written.map(driver::Output::to_all).collect()
     }
 
-    /// Each snapshot as it is written, by its number.
-    pub fn snapshots(&self) -> &[String] {
-        self.snapshots.all()
+    fn issued(&mut self, outputs: &[Output]) {
+        outputs.clone_into(&mut self.last);
+        for output in outputs {
+            output.action().map(|it| self.action_of(it));
+            if let Output::Event(Event {
+                what: What::Created(record),
+                ..
+            }) = output
+            {
+                self.nonce_of(record);
+            }
+            if let Output::Snapshot(id) = output {
+                self.snapshot_of(*id);
+            }
+        }
     }
 
-    /// The things of a run, as the words of a finding call them, each with its text.
-    pub fn in_run(&self) -> BTreeMap<String, String> {
+    fn in_run(&self) -> BTreeMap<String, String> {
         let actions = (0..).zip(self.actions.all());
         let actions =
             actions.map(|(number, id): (u16, _)| (format!("action {number}"), id.clone()));
@@ -162,6 +248,25 @@ impl Names {
             .all()
             .map(|(number, it)| (format!("value {number}"), it.to_owned()));
         actions.chain(nonces).chain(texts).chain(values).collect()
+    }
+}
+
+// ── What is asked ──
+
+impl Names {
+    /// Each action, by its number.
+    pub fn actions(&self) -> &[String] {
+        self.actions.all()
+    }
+
+    /// Each nonce, by its number.
+    pub fn nonces(&self) -> &[String] {
+        self.nonces.all()
+    }
+
+    /// Each snapshot as it is written, by its number.
+    pub fn snapshots(&self) -> &[String] {
+        self.snapshots.all()
     }
 
     /// The text of that number.
@@ -301,54 +406,6 @@ fn at(text: &str) -> Time {
 // ── What is put out ──
 
 impl Names {
-    /// What came of a call, output by output, and what of it is not of its form.
-    pub fn outputs(
-        &mut self,
-        call: &Call,
-        outputs: &[driver::Output<PendingAction>],
-    ) -> (Vec<Output>, Vec<Flaw>) {
-        let is_refused = |it: &driver::Output<_>| matches!(it.what, own::Output::Refused(_));
-        if matches!(call.op, Op::Rollback(_)) && !outputs.iter().any(is_refused) {
-            // A ledger of that time does not know which ids it has used since.
-            self.told.clear();
-        }
-        let mut read = Vec::with_capacity(outputs.len());
-        let mut written = Vec::new();
-        for (place, output) in outputs.iter().enumerate() {
-            let (kind, json) = match &output.what {
-                own::Output::Append(json) => (Kind::Append, json),
-                own::Output::Event(json) => (Kind::Event, json),
-                own::Output::Perform(_)
-                | own::Output::InDoubt(_)
-                | own::Output::Audit(_)
-                | own::Output::Snapshot(_)
-                | own::Output::Refused(_) => {
-                    read.push(self.other(&output.what));
-                    continue;
-                }
-            };
-            let it = Written::of(kind, json);
-            read.push(self.told(&it));
-            written.push((place, it));
-        }
-        // What a message must not show may be named behind it.
-        let flaws = written.iter().flat_map(|(place, it)| {
-            let broken = FORM.iter().filter_map(|(clause, holds)| {
-                let text = holds(self, call, it).err()?;
-                Some(Flaw {
-                    clause: *clause,
-                    place: *place,
-                    text,
-                })
-            });
-            // What stands first makes the others follow.
-            broken.take(1)
-        });
-        let flaws = flaws.collect();
-        self.last.clone_from(&read);
-        (read, flaws)
-    }
-
     fn other(&mut self, output: &own::Output) -> Output {
         match output {
             own::Output::Perform(it) => Output::Perform {
@@ -678,63 +735,6 @@ fn hides_action(names: &Names, call: &Call, it: &Written) -> Result<(), String> 
 // ── The way back ──
 
 impl Names {
-    /// The request of a call. None for what no request can say: words that the driver protocol does not have.
-    pub fn request(&mut self, call: &Call) -> Option<driver::Op<PendingAction>> {
-        Some(driver::Op::Own(match &call.op {
-            Op::Propose(it) => own::Op::Propose(self.propose(it)?),
-            Op::Decide(it) => own::Op::Decide {
-                action_id: self.actions.text(it.action),
-                nonce: it.nonce.map(|it| self.nonces.text(it)),
-                decision: match it.decision {
-                    Decision::Allow => own::Decision::Allow,
-                    Decision::Deny => own::Decision::Deny,
-                    Decision::Other(_) => return None,
-                },
-                by: self.text_of(it.by),
-                arguments: it
-                    .arguments
-                    .map(|it| Json::holding(&self.json_of(it, None))),
-            },
-            Op::Say { by, text } => own::Op::Say {
-                by: self.text_of(*by),
-                text: self.text_of(*text),
-            },
-            Op::FinishTool {
-                action,
-                status,
-                result,
-            } => own::Op::FinishTool {
-                action_id: self.actions.text(*action),
-                status: match status {
-                    Status::Success => own::ToolStatus::Success,
-                    Status::Error => own::ToolStatus::Error,
-                    Status::NotRun => own::ToolStatus::NotRun,
-                    Status::Other(_) => return None,
-                },
-                result: result.map(|it| Json::holding(&self.result_of(it))),
-            },
-            Op::Cancel(action) => own::Op::Cancel {
-                action_id: self.actions.text(*action),
-            },
-            Op::EndSession(session) => own::Op::EndSession {
-                session_id: self.text_of(*session),
-            },
-            Op::Snapshot => own::Op::Snapshot {},
-            Op::Rollback(snapshot) => {
-                let text = self.snapshots.text(*snapshot);
-                let snapshot = serde_json::from_str(&text);
-                own::Op::Rollback {
-                    snapshot: snapshot.unwrap_or_else(|_| Json::holding(&text)),
-                }
-            }
-            Op::Tick => return Some(driver::Op::Common(Common::Tick {})),
-            Op::Restart(lost) => {
-                let lost = Some(lost.count_in(&self.last)?);
-                return Some(driver::Op::Common(Common::Restart { lost }));
-            }
-        }))
-    }
-
     fn propose(&mut self, it: &Proposal) -> Option<own::Propose> {
         let deciders = it.deciders.as_ref();
         Some(own::Propose {
@@ -756,31 +756,6 @@ impl Names {
             deciders: deciders.map(|names| names.iter().map(|it| self.text_of(*it)).collect()),
             idempotent: it.idempotent.then_some(true),
         })
-    }
-
-    /// What a model puts out for one call. What the driver protocol cannot say is left out.
-    pub fn responses(&mut self, outputs: &[Output]) -> Vec<driver::Output<PendingAction>> {
-        outputs.clone_into(&mut self.last);
-        let written = outputs.iter().filter_map(|it| self.response(it));
-        written.map(driver::Output::to_all).collect()
-    }
-
-    /// The same without writing it: what is new in it has the name that [`Self::responses`] gives it.
-    pub fn issued(&mut self, outputs: &[Output]) {
-        outputs.clone_into(&mut self.last);
-        for output in outputs {
-            output.action().map(|it| self.action_of(it));
-            if let Output::Event(Event {
-                what: What::Created(record),
-                ..
-            }) = output
-            {
-                self.nonce_of(record);
-            }
-            if let Output::Snapshot(id) = output {
-                self.snapshot_of(*id);
-            }
-        }
     }
 
     fn response(&mut self, output: &Output) -> Option<own::Output> {

@@ -44,11 +44,6 @@ impl Texts {
             .iter()
             .map(|(number, text)| (*number, text.as_str()))
     }
-
-    /// Whether there are more texts than numbers.
-    pub fn is_full(&self) -> bool {
-        self.by_number.contains_key(&NOTHING)
-    }
 }
 
 /// Ids that a party makes up, numbered by first appearance in its outputs.
@@ -118,9 +113,8 @@ mod tests {
             (texts.number("other"), texts.text(1), texts.text(3)),
             (1, Some("one"), None)
         );
-        assert!(!texts.is_full());
         (0..NOTHING).for_each(|it| _ = texts.number(&it.to_string()));
-        assert!(texts.is_full());
+        assert_eq!(texts.number("one too many"), NOTHING);
     }
 
     #[test]

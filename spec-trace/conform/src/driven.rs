@@ -141,7 +141,7 @@ pub(crate) fn open<R>(
 }
 
 /// So many ways to take a text are tried at most, unless there are no others than those that differ from the default in two places.
-const MOST_READINGS: usize = 64;
+pub(crate) const MOST_READINGS: usize = 64;
 
 /// The ways that a text leaves open: all, or where they are too many those that differ from the default in two places at most.
 pub(crate) fn readings<R: Copy + 'static, J>(

@@ -22,6 +22,7 @@ pub mod schedule;
 pub mod search;
 mod shrinking;
 pub mod side_by_side;
+pub mod spoken;
 pub mod steps;
 pub mod suite;
 pub mod wide;

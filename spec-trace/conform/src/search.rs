@@ -79,6 +79,17 @@ fn is_as_expected<P: Differing>(expected: &[P::Output], outputs: &[P::Output]) -
     expected.iter().all(comes)
 }
 
+/// A party in the search, held to the text as it stands.
+pub fn model_of<P: Environment, Q>(party: Q, bounds: P::Bounds) -> Model<P, Q> {
+    Model {
+        variant: Variant::default(),
+        party,
+        bounds,
+        freedom: Freedom::Default,
+        forgets: false,
+    }
+}
+
 /// How a search went.
 #[derive(Clone, Debug)]
 pub struct Searched<P: Environment, Q> {

@@ -10,13 +10,14 @@ use countersign_protocol::mcp_aql::{self as own, McpAql};
 use countersign_protocol::{Common, Json, Kind};
 use serde_json::{Value, json};
 
+use crate::mcp_aql::text::McpAql as Spec;
 use crate::mcp_aql::text::alphabet::{
     Answer, Call, Code, Configuration, Entry, Event, EventKind, Failure, INTROSPECT, Issued, Level,
     Look, Lost, Name, Op, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query,
     Readable, Request, Shown, Text, Time, Told, Word,
 };
 use crate::wire::names::{Ids, NOTHING, Texts};
-use crate::wire::{json, time};
+use crate::wire::{Codec, Flaw, json, time};
 
 /// The numbers of one run.
 #[derive(Clone, Debug)]
@@ -39,16 +40,6 @@ pub struct Names {
     last: Vec<Output>,
 }
 
-/// The kinds of output that are not shown, as [`crate::engine::protocol::Variant::hidden`] has them.
-pub fn hidden(is_shown: impl Fn(Kind) -> bool) -> u32 {
-    const KINDS: [Kind; 4] = [Kind::Perform, Kind::Respond, Kind::Audit, Kind::Refused];
-    let hidden = KINDS
-        .iter()
-        .enumerate()
-        .filter(|(_, kind)| !is_shown(**kind));
-    hidden.fold(0, |hidden, (place, _)| hidden | 1 << place)
-}
-
 impl Default for Names {
     fn default() -> Self {
         let mut texts = Texts::default();
@@ -68,11 +59,12 @@ impl Default for Names {
     }
 }
 
-// ── What is asked ──
+impl Codec for Names {
+    type Text = Spec;
+    type Driver = McpAql;
+    const KINDS: &'static [Kind] = &[Kind::Perform, Kind::Respond, Kind::Audit, Kind::Refused];
 
-impl Names {
-    /// A request. `hello` and `reset` are that time passes: a run begins with new names.
-    pub fn call(&mut self, now: Time, op: &driver::Op<McpAql>) -> Call {
+    fn call(&mut self, now: Time, op: &driver::Op<McpAql>) -> Call {
         self.shown = None;
         let op = match op {
             driver::Op::Common(Common::Hello { .. } | Common::Reset {} | Common::Tick {}) => {
@@ -86,13 +78,100 @@ impl Names {
         Call { now, op }
     }
 
-    /// Whether there are more texts than numbers: nothing can be said of the run any more.
-    pub fn is_full(&self) -> bool {
-        [&self.texts, &self.spellings, &self.meanings, &self.shapes]
+    fn outputs(
+        &mut self,
+        call: &Call,
+        outputs: &[driver::Output<McpAql>],
+    ) -> (Vec<Output>, Vec<Flaw>) {
+        let read: Vec<Output> = outputs
             .iter()
-            .any(|it| it.is_full())
+            .map(|it| self.output(call, &it.what))
+            .collect();
+        self.last.clone_from(&read);
+        (read, Vec::new())
     }
 
+    fn request(&mut self, call: &Call) -> Option<driver::Op<McpAql>> {
+        Some(driver::Op::Own(match &call.op {
+            Op::Configure(it) => own::Op::Configure {
+                adapter: self.text_of(it.adapter),
+                clock_skew_tolerance_seconds: match it.tolerance {
+                    Some(it) => Some(seconds(it)?),
+                    None => None,
+                },
+                oracle: it.oracle.map(|it| match it {
+                    Oracle::Codes => own::Oracle::Codes,
+                    Oracle::Uniform => own::Oracle::Uniform,
+                }),
+                critical: it.critical.as_ref().map(|lists| {
+                    let mut name = |it: &Name| self.text_of((*it).into());
+                    let lists = lists.iter();
+                    let lists =
+                        lists.map(|(of, names)| (name(of), names.iter().map(&mut name).collect()));
+                    lists.collect()
+                }),
+            },
+            Op::Call(it) => own::Op::Call(self.call_of(it)?),
+            Op::Introspect {
+                adapter,
+                query,
+                token,
+            } => own::Op::Introspect {
+                adapter: Some(self.text_of(*adapter)),
+                query: match query {
+                    Query::Revoke => own::Query::RevokeToken,
+                    Query::Status => own::Query::TokenStatus,
+                },
+                token: self.token_of(*token),
+            },
+            Op::Event { kind, session } => own::Op::Event {
+                kind: match kind {
+                    EventKind::Logout => own::EventKind::Logout,
+                    EventKind::Security => own::EventKind::Security,
+                    EventKind::Configuration => own::EventKind::Configuration,
+                },
+                session_id: session.map(|it| self.text_of(it)),
+            },
+            Op::EndSession(session) => own::Op::EndSession {
+                session_id: self.text_of(*session),
+            },
+            Op::Tick => return Some(driver::Op::Common(Common::Tick {})),
+            Op::Restart(lost) => {
+                let lost = Some(lost.count_in(&self.last)?);
+                return Some(driver::Op::Common(Common::Restart { lost }));
+            }
+        }))
+    }
+
+    fn responses(&mut self, outputs: &[Output]) -> Vec<driver::Output<McpAql>> {
+        outputs.clone_into(&mut self.last);
+        let written = outputs.iter().filter_map(|it| self.response(it));
+        written.map(driver::Output::to_all).collect()
+    }
+
+    fn issued(&mut self, outputs: &[Output]) {
+        outputs.clone_into(&mut self.last);
+        for output in outputs {
+            if let Output::Respond(Answer::Issued(it)) = output {
+                self.token(it);
+            }
+        }
+    }
+
+    fn in_run(&self) -> BTreeMap<String, String> {
+        let tokens = (0..).zip(self.tokens.all());
+        let tokens = tokens.map(|(number, it): (u16, _)| (format!("token {number}"), it.clone()));
+        let texts = self.texts.all();
+        let texts = texts.map(|(number, it)| (format!("text {number}"), format!("{it:?}")));
+        let meanings = self.written.iter();
+        let meanings = meanings.map(|(number, it)| (format!("parameters {number}"), it.clone()));
+        tokens.chain(texts).chain(meanings).collect()
+    }
+}
+
+// ── What is asked ──
+
+impl Names {
     /// Each token, by its number.
     pub fn tokens(&self) -> &[String] {
         self.tokens.all()
@@ -315,16 +394,6 @@ fn decimal(number: &str) -> Option<(String, i64)> {
 // ── What is put out ──
 
 impl Names {
-    /// What came of a call, output by output.
-    pub fn outputs(&mut self, call: &Call, outputs: &[driver::Output<McpAql>]) -> Vec<Output> {
-        let read: Vec<Output> = outputs
-            .iter()
-            .map(|it| self.output(call, &it.what))
-            .collect();
-        self.last.clone_from(&read);
-        read
-    }
-
     fn output(&mut self, call: &Call, output: &own::Output) -> Output {
         match output {
             own::Output::Perform(it) => Output::Perform(Performed {
@@ -360,7 +429,7 @@ impl Names {
             };
         }
         if let Some(token) = error["details"]["confirmation_token"].as_str() {
-            return Answer::Issued(self.issued(call, &error["details"], token));
+            return Answer::Issued(self.details(call, &error["details"], token));
         }
         let code = match code {
             "TOKEN_INVALID" => Code::Invalid,
@@ -388,7 +457,7 @@ impl Names {
         })
     }
 
-    fn issued(&mut self, call: &Call, details: &Value, token: &str) -> Issued {
+    fn details(&mut self, call: &Call, details: &Value, token: &str) -> Issued {
         let is_new = !self.tokens.all().iter().any(|it| it == token);
         let look = self.look(call, token, is_new);
         let level = LEVELS
@@ -533,59 +602,6 @@ const LEVELS: [(&str, Level); 5] = [
 // ── The way back ──
 
 impl Names {
-    /// The request of a call. None for what no request can say: parts of a second, a crash that loses what was not put out last.
-    pub fn request(&mut self, call: &Call) -> Option<driver::Op<McpAql>> {
-        Some(driver::Op::Own(match &call.op {
-            Op::Configure(it) => own::Op::Configure {
-                adapter: self.text_of(it.adapter),
-                clock_skew_tolerance_seconds: match it.tolerance {
-                    Some(it) => Some(seconds(it)?),
-                    None => None,
-                },
-                oracle: it.oracle.map(|it| match it {
-                    Oracle::Codes => own::Oracle::Codes,
-                    Oracle::Uniform => own::Oracle::Uniform,
-                }),
-                critical: it.critical.as_ref().map(|lists| {
-                    let mut name = |it: &Name| self.text_of((*it).into());
-                    let lists = lists.iter();
-                    let lists =
-                        lists.map(|(of, names)| (name(of), names.iter().map(&mut name).collect()));
-                    lists.collect()
-                }),
-            },
-            Op::Call(it) => own::Op::Call(self.call_of(it)?),
-            Op::Introspect {
-                adapter,
-                query,
-                token,
-            } => own::Op::Introspect {
-                adapter: Some(self.text_of(*adapter)),
-                query: match query {
-                    Query::Revoke => own::Query::RevokeToken,
-                    Query::Status => own::Query::TokenStatus,
-                },
-                token: self.token_of(*token),
-            },
-            Op::Event { kind, session } => own::Op::Event {
-                kind: match kind {
-                    EventKind::Logout => own::EventKind::Logout,
-                    EventKind::Security => own::EventKind::Security,
-                    EventKind::Configuration => own::EventKind::Configuration,
-                },
-                session_id: session.map(|it| self.text_of(it)),
-            },
-            Op::EndSession(session) => own::Op::EndSession {
-                session_id: self.text_of(*session),
-            },
-            Op::Tick => return Some(driver::Op::Common(Common::Tick {})),
-            Op::Restart(lost) => {
-                let lost = Some(lost.count_in(&self.last)?);
-                return Some(driver::Op::Common(Common::Restart { lost }));
-            }
-        }))
-    }
-
     fn call_of(&mut self, it: &Request) -> Option<own::Call> {
         Some(own::Call {
             adapter: Some(self.text_of(it.adapter)),
@@ -699,13 +715,6 @@ impl Names {
         text
     }
 
-    /// What a model puts out for one call. What the driver protocol cannot say is left out.
-    pub fn responses(&mut self, outputs: &[Output]) -> Vec<driver::Output<McpAql>> {
-        outputs.clone_into(&mut self.last);
-        let written = outputs.iter().filter_map(|it| self.response(it));
-        written.map(driver::Output::to_all).collect()
-    }
-
     fn response(&mut self, output: &Output) -> Option<own::Output> {
         Some(match output {
             Output::Perform(it) => own::Output::Perform(own::Operation {
@@ -766,20 +775,25 @@ impl Names {
         }
     }
 
-    fn details_of(&mut self, it: &Issued) -> Value {
-        let prefix = PREFIXES.iter().find(|(_, of)| Some(*of) == it.look.prefix);
-        let prefix = prefix.map_or("other_", |it| it.0);
-        let identifier = usize::try_from(it.look.identifier).unwrap_or(usize::MAX);
+    /// The text of a token that a text puts out, made up where it is new.
+    fn token(&mut self, it: &Issued) -> String {
         if it.token == self.tokens.count() {
+            let prefix = PREFIXES.iter().find(|(_, of)| Some(*of) == it.look.prefix);
+            let prefix = prefix.map_or("other_", |it| it.0);
+            let identifier = usize::try_from(it.look.identifier).unwrap_or(usize::MAX);
             let token = format!("{prefix}{:x<identifier$}", format!("t{}", it.token));
             self.tokens.put_out(&token);
         }
+        self.tokens.text(it.token)
+    }
+
+    fn details_of(&mut self, it: &Issued) -> Value {
         json!({
             "operation": it.operation.map(|it| self.text_of(it.into())),
             "danger_level": it.level.and_then(|level| LEVELS.iter().find(|it| it.1 == level)).map(|it| it.0),
             "reasons": it.has_reasons.then_some(["It does harm."]),
             "confirmation_message": it.has_message.then_some("Is it to run?"),
-            "confirmation_token": self.tokens.text(it.token),
+            "confirmation_token": self.token(it),
             "expires_at": it.expires_at.map(time::write),
         })
     }

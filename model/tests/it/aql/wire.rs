@@ -11,6 +11,7 @@ use countersign_model::mcp_aql::text::clauses::A3_1_3;
 use countersign_model::mcp_aql::text::environment::Bounds;
 use countersign_model::mcp_aql::text::guarantees::History;
 use countersign_model::mcp_aql::text::wire::Names;
+use countersign_model::wire::Codec as _;
 use countersign_model::wire::time;
 use countersign_protocol::mcp_aql::McpAql as Driver;
 use countersign_protocol::{Answer as Answered, Output as Put, Request as Asked, Response};
@@ -46,7 +47,7 @@ fn the_examples_of_the_page_conform() {
         };
         let (now, op) = asked(&long(request));
         let call = names.call(now, &op);
-        let outputs = names.outputs(&call, &put(&long(response)));
+        let (outputs, _) = names.outputs(&call, &put(&long(response)));
         let judgement = checker.observe(&Variant::default(), &call, &outputs);
         // … and counted.
         let is_counted = matches!(&judgement, Judgement::Found(it) if it.clause == Some(A3_1_3));
@@ -87,7 +88,7 @@ fn what_is_written_is_read() {
                 let written = writer.responses(&outputs);
                 assert_eq!(written.len(), outputs.len(), "{outputs:?}");
                 let read_call = reader.call(call.now, &op);
-                let read = reader.outputs(&read_call, &written);
+                let (read, _) = reader.outputs(&read_call, &written);
                 let judgement = checker.observe(&variant, &read_call, &read);
                 assert_eq!(
                     judgement,
@@ -113,7 +114,7 @@ fn answered(names: &mut Names, token: &str, params: &str, answer: &str) -> (Requ
     };
     let (now, op) = asked(&format!(r#"{CALL}"params":{params}{token}}}"#));
     let call = names.call(now, &op);
-    let outputs = names.outputs(&call, &put(&format!(r#"{{"id":1,"outputs":[{answer}]}}"#)));
+    let (outputs, _) = names.outputs(&call, &put(&format!(r#"{{"id":1,"outputs":[{answer}]}}"#)));
     let Op::Call(request) = &call.op else {
         panic!("{call:?}");
     };

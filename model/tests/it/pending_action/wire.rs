@@ -12,6 +12,7 @@ use countersign_model::pending_action::clauses::*;
 use countersign_model::pending_action::environment::Bounds;
 use countersign_model::pending_action::guarantees::History;
 use countersign_model::pending_action::wire::Names;
+use countersign_model::wire::Codec as _;
 use countersign_model::wire::names::NOTHING;
 use countersign_protocol::pending_action::PendingAction as Driver;
 use countersign_protocol::{Answer, Output as Put, Request, Response};

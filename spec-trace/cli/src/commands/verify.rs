@@ -7,14 +7,11 @@ use clap::ValueEnum;
 use countersign_model::bounds::{self, Bounds};
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, StepText};
 use countersign_model::engine::checker::{Finding, Judgement};
-use countersign_model::engine::model::{Action, CONFORMS, Environment, Model, Statement};
-use countersign_model::engine::protocol::Protocol as _;
+use countersign_model::engine::model::{Action, CONFORMS, Model, Statement};
 use countersign_model::engine::world::Mismatch;
-use countersign_model::facade::engine::{self as words, Catalog as _, Variation};
+use countersign_model::facade::engine::{self as words, Variation};
 use countersign_model::facade::specification_of;
 use countersign_model::pending_action::PendingAction;
-use countersign_model::pending_action::account::Account;
-use countersign_model::pending_action::alphabet::Output;
 use countersign_model::specification::{Modelled, Specification};
 
 use crate::answer::{Answer, FindingsFormat, Status};
@@ -25,8 +22,8 @@ use crate::table::{self, Align, grouped};
 use crate::verdicts::{self, Verified, divergence_text, property_text};
 use countersign_conform::bridge::{Bridge, Execution};
 use countersign_conform::edges::{self, Scope, Walk};
-use countersign_conform::pending_action::executor::{self, Reference, model_of};
-use countersign_conform::search::{self, Broken, Exact, Searched};
+use countersign_conform::search::{self, Broken, Exact, Searched, model_of};
+use countersign_conform::spoken::{Host as _, Spoken};
 use countersign_conform::{Disagreement, Divergence, Sides, aaep, mcp_aql};
 use miette::miette;
 
@@ -83,7 +80,9 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         verified.push(match protocol {
             Protocol::Aaep => verify::<aaep::Environment>(args, Some(judge_of_streams)),
             Protocol::McpAql => verify::<mcp_aql::Environment>(args, None),
-            Protocol::PendingAction => verify_pending_action(args),
+            Protocol::PendingAction => {
+                verify_spoken::<PendingAction>(args, Protocol::PendingAction)
+            }
         }?);
     }
     let status = verdicts::status(&verified);
@@ -177,29 +176,30 @@ fn verify<E: Execution>(
     })
 }
 
-/// Searches pending actions with the reference on every transition: judged, and held to the spec's own producer.
-fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
-    const NAME: &str = "pending-action";
+/// Searches a text with its reference on every transition: judged, and held to the text's own producer.
+fn verify_spoken<P: Spoken<Reference: Send + Sync>>(
+    args: &Args,
+    protocol: Protocol,
+) -> miette::Result<Verified> {
     let bounds = args.within.bounds.as_deref().unwrap_or("default");
-    let model = args
-        .reread
-        .of(&*within(Protocol::PendingAction.text(), bounds)?)?;
-    let variation: Option<&Variation<PendingAction>> = model.as_any().downcast_ref();
-    let taken = variation.and_then(|it| Some((it, executor::reading(it.variant.reading)?)));
+    let model = args.reread.of(&*within(protocol.text(), bounds)?)?;
+    let variation: Option<&Variation<P>> = model.as_any().downcast_ref();
+    let taken = variation.and_then(|it| Some((it, P::Reference::taking(it.variant.reading)?)));
     let Some((variation, settings)) = taken else {
         let options = args.reread.options().collect::<Vec<_>>().join(" ");
         return Err(miette!(
             "the reference has no setting for {options}\n  \
-             hint: countersign check {NAME} {options} searches the model alone"
+             hint: countersign check {} {options} searches the model alone",
+            P::NAME
         ));
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let started = Instant::now();
     let mut searched = Vec::new();
     for &(name, bounds) in &variation.worlds {
-        let what = format!("{NAME}: searching {name} with the reference");
+        let what = format!("{}: searching {name} with the reference", P::NAME);
         let progress = Progress::counting(&what, "transitions");
-        let party = Exact::new(Reference::new(settings), Account::default());
+        let party = Exact::new(P::Reference::new(settings), P::Account::default());
         let search = Model {
             variant: variation.variant.clone(),
             ..model_of(party, bounds)
@@ -218,14 +218,14 @@ fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
         .filter_map(|(_, it)| it.broken.as_ref())
         .collect();
     // The guarantees are those of the text as it is usually read.
-    let stated = PendingAction::GUARANTEES.iter();
+    let stated = P::GUARANTEES.iter();
     let stated = stated.filter(|_| !model.departs());
     let guarantees = stated.map(|it| {
         let broken = broken.iter().find(|broken| broken.name == it.name);
-        let steps = broken.map(|it| steps(it));
+        let steps = broken.map(|it| steps::<P>(it));
         property(it, Kind::Always, broken.is_none(), steps)
     });
-    let situations = PendingAction::WITNESSES.iter().map(|it| {
+    let situations = P::WITNESSES.iter().map(|it| {
         let is_reached = |(_, searched): &(_, Searched<_, _>)| searched.reached.contains(it.name);
         property(it, Kind::Sometimes, searched.iter().any(is_reached), None)
     });
@@ -237,7 +237,7 @@ fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
     };
     let whole = searched.iter().filter(|(_, it)| it.broken.is_none());
     Ok(Verified {
-        protocol: NAME,
+        protocol: P::NAME,
         bounds: bounds.to_owned(),
         check: CheckReport {
             unique_states: states,
@@ -252,7 +252,7 @@ fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
         edges: Walk {
             nodes: states as u64,
             edges: transitions as u64,
-            divergences: differing.map(|it| divergence(it)).collect(),
+            divergences: differing.map(|it| divergence::<P>(it)).collect(),
         },
         literal: None,
         pairs: None,
@@ -264,7 +264,7 @@ fn verify_pending_action(args: &Args) -> miette::Result<Verified> {
 }
 
 /// A run to what does not hold of the reference.
-type Run = Broken<PendingAction, Exact<PendingAction, Reference>>;
+type Run<P> = Broken<P, Exact<P, <P as Spoken>::Reference>>;
 
 fn property<H: 'static>(
     statement: &Statement<H>,
@@ -283,16 +283,16 @@ fn property<H: 'static>(
     }
 }
 
-fn steps(run: &Run) -> Vec<StepText> {
+fn steps<P: Spoken>(run: &Run<P>) -> Vec<StepText> {
     let actions = run.run.iter().map(|(_, action)| action.clone());
-    PendingAction::describe(&words::run_of(actions.collect()))
+    P::describe(&words::run_of(actions.collect()))
 }
 
 /// Where the reference differs from the text, or from the spec's own producer.
-fn divergence(run: &Run) -> Divergence {
+fn divergence<P: Spoken>(run: &Run<P>) -> Divergence {
     let Exact { judged, expected } = &run.last.party;
-    let words = |outputs: &[Output]| {
-        let outputs: Vec<_> = outputs.iter().map(PendingAction::output_text).collect();
+    let words = |outputs: &[P::Output]| {
+        let outputs: Vec<_> = outputs.iter().map(P::output_text).collect();
         outputs.join(", ")
     };
     let (clause, expected, actual) = match (&judged.judgement, expected) {
@@ -302,13 +302,13 @@ fn divergence(run: &Run) -> Divergence {
             }),
             _,
         ) => {
-            let clause = clause.and_then(|it| PendingAction::CLAUSES.get(usize::from(it.0)));
+            let clause = clause.and_then(|it| P::CLAUSES.get(usize::from(it.0)));
             let output = words(std::slice::from_ref(mismatch.output()));
             let (expected, actual) = match mismatch {
                 Mismatch::Missing { .. } => (output, "nothing".to_owned()),
                 Mismatch::Unexpected { .. } => ("nothing".to_owned(), output),
             };
-            (clause.map_or("PA-10", |it| it.id), expected, actual)
+            (clause.map_or(P::CONTRACT, |it| it.id), expected, actual)
         }
         (Judgement::Conforms | Judgement::TooManyExplanations, expected) => {
             let expected = words(expected.as_deref().unwrap_or_default());
@@ -316,7 +316,7 @@ fn divergence(run: &Run) -> Divergence {
                 Some((_, Action::Call { answer, .. })) => words(&answer.1),
                 Some((_, Action::Move(_))) | None => String::new(),
             };
-            ("PA-10", expected, actual)
+            (P::CONTRACT, expected, actual)
         }
     };
     Divergence {

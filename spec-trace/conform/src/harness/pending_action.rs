@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::account::Account;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
@@ -13,10 +14,11 @@ use serde_json::Value;
 
 use super::json::{means_the_same, turned};
 use crate::driven::Driven as _;
-use crate::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference, model_of};
-use crate::pending_action::{Driver, drawn, shrunk};
+use crate::pending_action::Driver;
+use crate::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference};
 use crate::schedule;
-use crate::search::{self, Exact};
+use crate::search::{self, Exact, model_of};
+use crate::spoken::{Host as _, drawn, shrunk};
 use crate::wide::random;
 
 /// A run of the reference ledger in the search that the bytes choose, far beyond the bounds of the exhaustive one.
@@ -50,7 +52,7 @@ pub fn pending_action_wide(bytes: &[u8]) {
     let steps = steps.flat_map(|it| random(seed(it)).take(Driver::BYTES));
     let behind = random(seed(bytes)).take(MOST_STEPS * Driver::BYTES);
     let bytes: Vec<u8> = [*settings].into_iter().chain(steps).chain(behind).collect();
-    if let Some((_, broken)) = shrunk(&drawn(&bytes)) {
+    if let Some((_, broken)) = shrunk::<PendingAction>(&drawn(&bytes)) {
         panic!("{broken}\n{}", broken.shown.join("\n"));
     }
 }

@@ -1,9 +1,9 @@
 //! Steps of a random run, drawn from bytes. The reference takes each beside, so that most steps are about what is open.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use arbitrary::{Error, Result, Unstructured};
+use countersign_model::pending_action::PendingAction as Spec;
 use countersign_model::pending_action::account::{Account, Action, Phase};
 use countersign_model::pending_action::alphabet::ActionId;
 use countersign_protocol::pending_action::{
@@ -13,12 +13,10 @@ use countersign_protocol::{Common, Json, Op};
 use countersign_reference::pending_action::Settings;
 use countersign_reference::time::Timestamp;
 
-use super::driven::{Driver, Named, START, all_named};
 use super::executor::Reference;
+use super::spoken::{ACTION, NONCE, SNAPSHOT, named};
 use crate::driven::{Asked, Driven as _, Step};
-
-/// So many bytes are a step.
-pub(super) const BYTES: usize = 16;
+use crate::spoken::{Driver, Host as _, START, Spoken as _};
 
 /// Spans that matter: the shortest, about a second, a minute, an hour, and days.
 const SPANS: [i64; 12] = [
@@ -71,7 +69,7 @@ pub(super) fn steps(bytes: &[u8]) -> Vec<Step<PendingAction>> {
         sessions: [0; 8],
         theme: bytes.first().map_or(0, |first| first % THEMES),
     };
-    let steps = bytes.chunks(BYTES).enumerate();
+    let steps = bytes.chunks(Spec::BYTES).enumerate();
     let steps = steps.filter_map(|(place, bytes)| {
         let mut u = Unstructured::new(bytes);
         run.pass(&mut u).ok()?;
@@ -84,40 +82,9 @@ pub(super) fn steps(bytes: &[u8]) -> Vec<Step<PendingAction>> {
     steps.collect()
 }
 
-/// The steps without some of them: those about what these name go with them, and what is named behind them is counted anew.
-pub(super) fn without(
-    steps: &[Step<PendingAction>],
-    gone: &Range<usize>,
-) -> Vec<Step<PendingAction>> {
-    let mut beside = Beside::default();
-    let mut lost: [BTreeSet<usize>; 3] = Default::default();
-    let mut left = Vec::new();
-    for (at, step) in steps.iter().enumerate() {
-        let mut renumbered = step.clone();
-        let stays = all_named(&mut renumbered.op, |kind, text| {
-            let number = kind.placed(text);
-            let lost = &lost[kind as usize];
-            if let Some(number) = number {
-                *text = kind.placeholder(number - lost.range(..number).count());
-            }
-            number.is_none_or(|it| !lost.contains(&it))
-        });
-        let before = beside.named();
-        beside.take(step);
-        if !gone.contains(&at) && stays {
-            left.push(renumbered);
-            continue;
-        }
-        let new = before.into_iter().zip(beside.named());
-        let new = lost.iter_mut().zip(new);
-        new.for_each(|(lost, (before, after))| lost.extend(before..after));
-    }
-    left
-}
-
 /// The reference: what it has named, and what it holds by what it has put out.
 struct Beside {
-    driver: Driver,
+    driver: Driver<Spec>,
     reference: Reference,
     account: Account,
 }
@@ -142,11 +109,6 @@ impl Beside {
         for output in &outputs {
             self.account.believe(output);
         }
-    }
-
-    /// How many things of each kind are named.
-    fn named(&self) -> [usize; 3] {
-        Named::ALL.map(|it| it.of(&self.driver.names).len())
     }
 }
 
@@ -235,9 +197,9 @@ impl Drawn {
     }
 
     fn rollback(&self, u: &mut Unstructured<'_>) -> Result<Own> {
-        let [.., snapshots] = self.beside.named();
-        let newest = snapshots.checked_sub(1).ok_or(Error::EmptyChoose)?;
-        let snapshot = Named::Snapshot.placeholder(u.int_in_range(0..=newest)?);
+        let snapshots = self.beside.driver.codec.snapshots();
+        let newest = snapshots.len().checked_sub(1).ok_or(Error::EmptyChoose)?;
+        let snapshot = named(SNAPSHOT, u.int_in_range(0..=newest)?);
         Ok(Own::Rollback {
             snapshot: Json::holding(&snapshot),
         })
@@ -306,7 +268,7 @@ impl Drawn {
         let action = number.and_then(|it| account.action(it));
         let nonce = |of: Option<&Action>| {
             let nonce = of.and_then(|it| it.nonce).map(usize::from);
-            nonce.map_or("nonce_?".to_owned(), |it| Named::Nonce.placeholder(it))
+            nonce.map_or("nonce_?".to_owned(), |it| named(NONCE, it))
         };
         let nonce = match u.arbitrary()? {
             0..120_u8 => None,
@@ -320,7 +282,7 @@ impl Drawn {
             0..160_u8 => Decision::Allow,
             160.. => Decision::Deny,
         };
-        let names = &self.beside.driver.names;
+        let names = &self.beside.driver.codec;
         let person = format!("p{}", u.int_in_range(0..=PEOPLE - 1)?);
         let by = match u.arbitrary()? {
             0..200_u8 => {
@@ -357,7 +319,7 @@ impl Drawn {
 }
 
 fn id(action: Option<ActionId>) -> String {
-    let known = action.map(|it| Named::Action.placeholder(it.into()));
+    let known = action.map(|it| named(ACTION, it.into()));
     known.unwrap_or_else(|| "pa_?".to_owned())
 }
 

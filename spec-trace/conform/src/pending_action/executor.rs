@@ -8,10 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use countersign_model::engine::model::Model;
 use countersign_model::engine::party::Executor;
-use countersign_model::engine::protocol::Variant;
-use countersign_model::engine::world::Freedom;
 use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::alphabet::{
     self, Arguments, Body, Call, Effect, Event, Id, Lost, Message, Name, Op, Output, Proposal,
@@ -30,6 +27,7 @@ use foldhash::fast::{FixedState, RandomState};
 use smallvec::SmallVec;
 
 use crate::search::Differing;
+use crate::spoken::Host;
 
 /// What is released in an idempotent call may run again: the more of the two settings is to be searched.
 pub const AT_LEAST_ONCE: Settings = Settings {
@@ -40,29 +38,6 @@ pub const AT_LEAST_ONCE: Settings = Settings {
     delivery: real::Delivery::AtLeastOnce,
 };
 
-/// The settings of a reference that reads the text so; nothing where that is not for its host to choose.
-pub fn reading(reading: Reading) -> Option<Settings> {
-    let expiry_boundary = match reading.expiry_boundary {
-        readings::ExpiryBoundary::At => real::ExpiryBoundary::At,
-        readings::ExpiryBoundary::After => real::ExpiryBoundary::After,
-    };
-    let deciders_absent = match reading.deciders_absent {
-        readings::DecidersAbsent::Anyone => real::DecidersAbsent::Anyone,
-        readings::DecidersAbsent::Nobody => real::DecidersAbsent::Nobody,
-        readings::DecidersAbsent::TheAgentToo => return None,
-    };
-    let chosen = Reading {
-        expiry_boundary: reading.expiry_boundary,
-        deciders_absent: reading.deciders_absent,
-        ..Reading::default()
-    };
-    (reading == chosen).then_some(Settings {
-        expiry_boundary,
-        deciders_absent,
-        ..AT_LEAST_ONCE
-    })
-}
-
 /// Bounds for random runs, beyond any exhaustive search.
 pub const FAR: Bounds = Bounds {
     actions: 3,
@@ -72,17 +47,6 @@ pub const FAR: Bounds = Bounds {
     rollbacks: 3,
     ..Bounds::ONE
 };
-
-/// A party in the search, held to the text as it stands.
-pub fn model_of<Q>(party: Q, bounds: Bounds) -> Model<PendingAction, Q> {
-    Model {
-        variant: Variant::default(),
-        party,
-        bounds,
-        freedom: Freedom::Default,
-        forgets: false,
-    }
-}
 
 /// The reference ledger and its host.
 ///
@@ -152,19 +116,6 @@ enum Told {
 }
 
 impl Reference {
-    /// A ledger to which nobody has proposed anything.
-    pub fn new(settings: Settings) -> Self {
-        Self {
-            ledger: Arc::new(Ledger::new(settings)),
-            kept: Arc::default(),
-            ids: Ids::default(),
-            last: SmallVec::new(),
-            carried: 0,
-            is_down: false,
-            tells_all_apart: false,
-        }
-    }
-
     /// The same, told apart from every other in whatever they differ: what a test holds the fingerprint against.
     #[must_use]
     pub fn telling_all_apart(self, tells_all_apart: bool) -> Self {
@@ -172,16 +123,6 @@ impl Reference {
             tells_all_apart,
             ..self
         }
-    }
-
-    /// What it puts out for a request, by which it may have died.
-    pub fn answer(&mut self, call: &Call) -> Vec<Output> {
-        if let Op::Restart(Lost::Outputs(lost)) = &call.op
-            && !lost.is_empty()
-        {
-            self.dies(lost.len());
-        }
-        self.call(call)
     }
 
     /// What was recorded, and the snapshots that were put out.
@@ -199,6 +140,105 @@ impl Reference {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
         hasher.finish()
+    }
+}
+
+impl Host<PendingAction> for Reference {
+    type Settings = Settings;
+
+    fn new(settings: Settings) -> Self {
+        Self {
+            ledger: Arc::new(Ledger::new(settings)),
+            kept: Arc::default(),
+            ids: Ids::default(),
+            last: SmallVec::new(),
+            carried: 0,
+            is_down: false,
+            tells_all_apart: false,
+        }
+    }
+
+    fn answer(&mut self, call: &Call) -> Vec<Output> {
+        if let Op::Restart(Lost::Outputs(lost)) = &call.op
+            && !lost.is_empty()
+        {
+            self.dies(lost.len());
+        }
+        self.call(call)
+    }
+
+    fn reading(settings: Settings) -> Reading {
+        Reading {
+            read_effect: match settings.read_effect {
+                real::ReadEffect::Pends => readings::ReadEffect::Pends,
+                real::ReadEffect::Runs => readings::ReadEffect::Runs,
+            },
+            expiry_boundary: match settings.expiry_boundary {
+                real::ExpiryBoundary::At => readings::ExpiryBoundary::At,
+                real::ExpiryBoundary::After => readings::ExpiryBoundary::After,
+            },
+            expiry_absent: match settings.expiry_absent {
+                real::ExpiryAbsent::Never => readings::ExpiryAbsent::Never,
+                real::ExpiryAbsent::After { .. } => readings::ExpiryAbsent::After,
+            },
+            deciders_absent: match settings.deciders_absent {
+                real::DecidersAbsent::Anyone => readings::DecidersAbsent::Anyone,
+                real::DecidersAbsent::Nobody => readings::DecidersAbsent::Nobody,
+            },
+            ..Reading::default()
+        }
+    }
+
+    fn taking(reading: Reading) -> Option<Settings> {
+        let expiry_boundary = match reading.expiry_boundary {
+            readings::ExpiryBoundary::At => real::ExpiryBoundary::At,
+            readings::ExpiryBoundary::After => real::ExpiryBoundary::After,
+        };
+        let deciders_absent = match reading.deciders_absent {
+            readings::DecidersAbsent::Anyone => real::DecidersAbsent::Anyone,
+            readings::DecidersAbsent::Nobody => real::DecidersAbsent::Nobody,
+            readings::DecidersAbsent::TheAgentToo => return None,
+        };
+        let chosen = Reading {
+            expiry_boundary: reading.expiry_boundary,
+            deciders_absent: reading.deciders_absent,
+            ..Reading::default()
+        };
+        (reading == chosen).then_some(Settings {
+            expiry_boundary,
+            deciders_absent,
+            ..AT_LEAST_ONCE
+        })
+    }
+
+    fn drawn(byte: u8) -> Settings {
+        if byte < 128 {
+            return Settings::default();
+        }
+        let is_set = |bit: u8| byte & (1 << bit) != 0;
+        Settings {
+            read_effect: if is_set(0) {
+                real::ReadEffect::Runs
+            } else {
+                real::ReadEffect::Pends
+            },
+            expiry_boundary: if is_set(1) {
+                real::ExpiryBoundary::After
+            } else {
+                real::ExpiryBoundary::At
+            },
+            expiry_absent: real::ExpiryAbsent::Never,
+            deciders_absent: if is_set(2) {
+                real::DecidersAbsent::Nobody
+            } else {
+                real::DecidersAbsent::Anyone
+            },
+            delivery: if is_set(3) {
+                real::Delivery::AtLeastOnce
+            } else {
+                real::Delivery::AtMostOnce
+            },
+        }
     }
 }
 

@@ -6,10 +6,9 @@ mod mutations;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use countersign_conform::pending_action::executor::{
-    AT_LEAST_ONCE, FAR, Reference, model_of, reading,
-};
-use countersign_conform::search::{Exact, search, shortest, walk};
+use countersign_conform::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference};
+use countersign_conform::search::{Exact, model_of, search, shortest, walk};
+use countersign_conform::spoken::Host as _;
 use countersign_model::engine::model::{Action, Model, Party as _, State};
 use countersign_model::engine::party::{ByVariant, Executor, Judged};
 use countersign_model::engine::protocol::Variant;
@@ -89,7 +88,7 @@ fn the_ledger_agrees_with_the_text_in_the_readings_that_its_host_chooses() {
         deciders_absent: DecidersAbsent::Nobody,
         ..Reading::default()
     };
-    let settings = reading(chosen).expect("there are settings for them");
+    let settings = Reference::taking(chosen).expect("there are settings for them");
     let party = Exact::new(Reference::new(settings), Account::default());
     let mut model = model_of(party, SMALL);
     assert!(search(&model, 2, &|_| {}).broken.is_some());
@@ -100,7 +99,7 @@ fn the_ledger_agrees_with_the_text_in_the_readings_that_its_host_chooses() {
         free_text,
         ..chosen
     };
-    assert_eq!(reading(of_the_text), None);
+    assert_eq!(Reference::taking(of_the_text), None);
 }
 
 /// The same about two actions, crashes and rollbacks. Prints how fast it is.

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use countersign_conform::driven::{Driven as _, Run, Step};
-use countersign_conform::pending_action::{Driver, play, seeded, shrunk};
+use countersign_conform::pending_action::Driver;
+use countersign_conform::spoken::{play, seeded, shrunk};
+use countersign_model::pending_action::PendingAction as Spec;
 use countersign_model::pending_action::alphabet::{Body, Call, Event, Message, Op, Output, What};
 use countersign_protocol::pending_action::PendingAction;
 use proptest::prelude::*;
@@ -56,7 +58,7 @@ fn the_ledger_conforms_for_as_long_as_it_is_given() {
 fn wide_runs_of_fixed_seeds_reach_everything_that_is_judged() {
     let mut reached = BTreeSet::new();
     for seed in 0..400 {
-        let played = play(&seeded(seed, 300), |_, call, outputs| {
+        let played = play::<Spec>(&seeded(seed, 300), |_, call, outputs| {
             let call = call_word(call);
             reached.insert(call.to_owned());
             let outputs = outputs.iter().map(output_word);
@@ -208,7 +210,7 @@ fn a_step_with_a_member_twice_is_refused() {
 #[test]
 fn a_step_is_read_as_it_was_written() {
     for seed in 0..20 {
-        for step in seeded(seed, 100).steps {
+        for step in seeded::<Spec>(seed, 100).steps {
             let written = serde_json::to_string(&step).expect("it can be written");
             let read: Step<PendingAction> = serde_json::from_str(&written).expect("a step");
             assert_eq!(read, step);

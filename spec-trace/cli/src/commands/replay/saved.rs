@@ -12,12 +12,11 @@ use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Others, play};
 use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
-use countersign_conform::pending_action::{self, Driver as PendingActionDriver};
+use countersign_conform::spoken::{self, Driver, Spoken};
 use countersign_conform::suite::{OfModel, Suited, translated};
 use countersign_model::checker::StepText;
 use countersign_model::facade::engine::Variation;
 use countersign_model::facade::{self, Model, Value as Can, actions_of};
-use countersign_model::pending_action::PendingAction;
 use countersign_protocol::Protocol as _;
 use miette::miette;
 use serde_json::{Map, Value, json};
@@ -100,15 +99,15 @@ fn asked_of_model<D: OfModel, I: Implementation<D::Protocol>>(
     Some(played::<D, I>(steps, partner))
 }
 
-impl Replay for PendingActionDriver {
+impl<P: Spoken> Replay for Driver<P> {
     fn asked<I: Implementation<Self::Protocol>>(
         model: &dyn Model,
         steps: &[StepText],
         partner: &mut Greeted<Self::Protocol, I>,
     ) -> Option<Asked> {
-        let model: &Variation<PendingAction> = model.as_any().downcast_ref()?;
+        let model: &Variation<P> = model.as_any().downcast_ref()?;
         let run = model.taken(steps)?;
-        let steps: Vec<_> = pending_action::translated(&run).collect();
+        let steps: Vec<_> = spoken::translated(&run).collect();
         let is_unsaid = steps.contains(&None);
         let steps = steps.into_iter().flatten().collect();
         let mut asked = played::<Self, I>(steps, partner);

@@ -1,67 +1,60 @@
-//! The text of the ledger as an implementation: its producer, over the wire.
+//! A text as an implementation: its producer, over the driver protocol.
 
 use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::clause::ClauseSet;
-use countersign_model::engine::protocol::{Protocol as _, Variant};
+use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
 use countersign_model::facade;
 use countersign_model::facade::engine::Variation;
-use countersign_model::pending_action::PendingAction as Spec;
-use countersign_model::pending_action::account::Account;
-use countersign_model::pending_action::alphabet::{Call, Output};
-use countersign_model::pending_action::wire::Names;
-use countersign_protocol::pending_action::PendingAction;
+use countersign_model::wire::Codec as _;
 use countersign_protocol::{Answer, Common, Greeting, Op, Request, Response};
 use countersign_reference::time::Timestamp;
 
-use super::Driver;
-use super::driven::{declaring_all, judging};
+use super::driver::{declaring_all, judging};
+use super::{Driver, Spoken, Wire};
 use crate::implementation::{Implementation, Lost, Maker};
 use crate::suite::party::Answering;
 
-impl Answering for Driver {
-    type Party = Producer;
+impl<P: Spoken> Answering for Driver<P> {
+    type Party = Producer<P>;
 
-    fn greeting() -> Greeting<PendingAction> {
-        declaring_all("model")
+    fn greeting() -> Greeting<Wire<P>> {
+        declaring_all::<P>("model")
     }
 
     fn unseen() -> Vec<(&'static str, &'static str)> {
-        vec![(
-            "PA-13",
-            "every effect that the driver protocol has a word for is one that the contract knows",
-        )]
+        P::UNSEEN.to_vec()
     }
 
-    fn party(text: &dyn facade::Model) -> Producer {
-        let text: Option<&Variation<Spec>> = text.as_any().downcast_ref();
+    fn party(text: &dyn facade::Model) -> Producer<P> {
+        let text: Option<&Variation<P>> = text.as_any().downcast_ref();
         Producer::new(text.map_or_else(Variant::default, |it| it.variant.clone()))
     }
 }
 
-/// A ledger that answers as a variant of the text has it. Where a clause is left out it does the gravest that the clause forbids.
+/// An implementation that answers as a variant of the text has it. Where a clause is left out it does the gravest that the clause forbids.
 #[derive(Clone, Debug)]
-pub struct Producer {
-    variant: Variant<Spec>,
-    names: Names,
-    world: World<Spec>,
+pub struct Producer<P: Spoken> {
+    variant: Variant<P>,
+    codec: P::Codec,
+    world: World<P>,
     /// The same text with every clause, as an implementation is judged by it.
-    whole: Variant<Spec>,
-    checker: Checker<Spec>,
+    whole: Variant<P>,
+    checker: Checker<P>,
 }
 
-impl Producer {
-    fn new(variant: Variant<Spec>) -> Self {
+impl<P: Spoken> Producer<P> {
+    fn new(variant: Variant<P>) -> Self {
         Self {
-            names: Names::default(),
-            world: World::new(Account::default()),
-            whole: judging(&Driver::greeting(), variant.reading),
-            checker: Checker::new(Account::default()),
+            codec: P::Codec::default(),
+            world: World::new(P::Account::default()),
+            whole: judging(&Driver::<P>::greeting(), variant.reading),
+            checker: Checker::new(P::Account::default()),
             variant,
         }
     }
 
-    fn answer(&mut self, call: &Call) -> Vec<Output> {
+    fn answer(&mut self, call: &P::Call) -> Vec<P::Output> {
         let freedoms = if self.variant.left_out == ClauseSet::EMPTY {
             &[Freedom::Default][..]
         } else {
@@ -74,7 +67,7 @@ impl Producer {
                 .answers(&self.variant, *freedom, call, |world, outputs| {
                     let mut checker = self.checker.clone();
                     let gravity = match checker.observe(&self.whole, call, &outputs) {
-                        Judgement::Found(it) => Spec::gravity(it.mismatch.output()),
+                        Judgement::Found(it) => P::gravity(it.mismatch.output()),
                         Judgement::Conforms | Judgement::TooManyExplanations => u8::MAX,
                     };
                     if gravity < gravest || answer.is_none() {
@@ -91,23 +84,23 @@ impl Producer {
     }
 }
 
-impl Implementation<PendingAction> for Producer {
+impl<P: Spoken> Implementation<Wire<P>> for Producer<P> {
     fn start(&mut self) -> Result<(), Lost> {
         *self = Self::new(self.variant.clone());
         Ok(())
     }
 
-    fn ask(&mut self, request: Request<PendingAction>) -> Result<Response<PendingAction>, Lost> {
+    fn ask(&mut self, request: Request<Wire<P>>) -> Result<Response<Wire<P>>, Lost> {
         let now = request.now.as_deref().map(Timestamp::parse);
         let answer = match (&request.op, now) {
-            (Op::Common(Common::Hello { .. }), _) => Answer::Greeting(Driver::greeting()),
+            (Op::Common(Common::Hello { .. }), _) => Answer::Greeting(Driver::<P>::greeting()),
             (op, Some(Ok(now))) => {
                 if matches!(op, Op::Common(Common::Reset {})) {
                     self.start()?;
                 }
-                let call = self.names.call(now.millis(), op);
+                let call = self.codec.call(now.millis(), op);
                 let outputs = self.answer(&call);
-                let outputs = self.names.responses(&outputs);
+                let outputs = self.codec.responses(&outputs);
                 Answer::Outputs { outputs }
             }
             (_, Some(Err(_)) | None) => Answer::Unsupported,

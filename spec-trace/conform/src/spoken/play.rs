@@ -1,0 +1,92 @@
+//! Random runs of the reference, under the checker.
+
+use countersign_model::engine::protocol::Variant;
+
+use super::{Driver, Host as _, Spoken};
+use crate::checked::{Checked, Read};
+use crate::driven::{Asked, Driven as _, Run};
+use crate::shrinking;
+use crate::wide::{Broken, random};
+
+/// The random run of the reference that bytes are: the first what its host has chosen, the others the steps.
+pub fn drawn<P: Spoken>(bytes: &[u8]) -> Run<Driver<P>> {
+    let (settings, steps) = bytes.split_first().unwrap_or((&0, &[]));
+    Run {
+        settings: serde_json::to_value(P::Reference::drawn(*settings)).ok(),
+        ..Run::of(P::steps(steps))
+    }
+}
+
+/// The random run of the reference that a seed gives, of about so many steps.
+pub fn seeded<P: Spoken>(seed: u64, steps: usize) -> Run<Driver<P>> {
+    let bytes: Vec<u8> = random(seed).take(1 + steps * P::BYTES).collect();
+    drawn(&bytes)
+}
+
+/// Has the reference take the steps, and gives the number of calls that were made. `each` is shown all calls with what came of them.
+///
+/// # Errors
+///
+/// [`Broken`], where the checker finds something.
+pub fn play<P: Spoken>(
+    run: &Run<Driver<P>>,
+    mut each: impl FnMut(&P::Reference, &P::Call, &[P::Output]),
+) -> Result<usize, Box<Broken>> {
+    let settings = run.settings.clone();
+    let settings = settings.and_then(|it| serde_json::from_value(it).ok());
+    let settings = settings.unwrap_or_default();
+    let variant = Variant {
+        reading: P::Reference::reading(settings),
+        ..Variant::default()
+    };
+    let mut checked = Checked::<P>::new(variant, P::Account::default());
+    let (mut driver, mut reference) = (Driver::<P>::of_all(), P::Reference::new(settings));
+    let mut calls = 0;
+    for (at, step) in run.steps.iter().enumerate() {
+        let Some(Asked { call, .. }) = driver.ask(step) else {
+            continue;
+        };
+        let outputs = reference.answer(&call);
+        driver.is_answered(&outputs);
+        each(&reference, &call, &outputs);
+        calls += 1;
+        let read = outputs.into_iter();
+        let read: Vec<_> = read.map(|output| Read { output, flaw: None }).collect();
+        let findings = P::judge(&mut checked, &call, &read);
+        if !findings.is_empty() {
+            let shown = Vec::new();
+            return Err(Box::new(Broken {
+                at,
+                findings,
+                shown,
+            }));
+        }
+    }
+    Ok(calls)
+}
+
+/// The run without any step that it does not need to break the same clause, with what it breaks and the calls of it; nothing where it
+/// breaks none.
+pub fn shrunk<P: Spoken>(run: &Run<Driver<P>>) -> Option<(Run<Driver<P>>, Box<Broken>)> {
+    let broken = play(run, |_, _, _| {}).err()?;
+    let clause = broken.findings.first()?.clause;
+    let mut steps = run.steps[..=broken.at].to_vec();
+    let with = |steps: &[_]| Run {
+        steps: steps.to_vec(),
+        ..run.clone()
+    };
+    let shows = |shorter: &[_]| {
+        let again = play(&with(shorter), |_, _, _| {}).err()?;
+        let same = again.findings.iter().any(|it| it.clause == clause);
+        same.then_some((again.at + 1, again))
+    };
+    let broken = shrinking::shortest(&mut steps, broken, Driver::<P>::without, shows);
+    let mut broken = shrinking::folded(&mut steps, broken, Driver::<P>::fold, shows);
+    let mut run = with(&steps);
+    run.shows = broken.to_string();
+    let shown = &mut broken.shown;
+    let _broken = play(&run, |_, call, outputs| {
+        shown.push(format!("{call:?}\n    {outputs:?}"));
+    });
+    Some((run, broken))
+}
