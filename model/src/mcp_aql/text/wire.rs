@@ -14,7 +14,7 @@ use crate::mcp_aql::text::McpAql as Spec;
 use crate::mcp_aql::text::alphabet::{
     Answer, Call, Code, Configuration, Entry, Event, EventKind, Failure, INTROSPECT, Issued, Level,
     Look, Lost, Name, Op, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query,
-    Readable, Request, Shown, Text, Time, Told, Word,
+    Readable, Request, Shown, Text, Time, TokenId, Told, Word,
 };
 use crate::wire::names::{Ids, NOTHING, Texts};
 use crate::wire::{Codec, Flaw, json, time};
@@ -27,6 +27,8 @@ pub struct Names {
     spellings: Texts,
     meanings: Texts,
     tokens: Ids,
+    /// Each token in the other case.
+    in_other_case: Vec<String>,
     logged: Ids,
     /// Answers, but for the token that they repeat and the times in them.
     shapes: Texts,
@@ -49,6 +51,7 @@ impl Default for Names {
             spellings: Texts::default(),
             meanings: Texts::default(),
             tokens: Ids::default(),
+            in_other_case: Vec::new(),
             logged: Ids::default(),
             shapes: Texts::default(),
             values: Vec::new(),
@@ -175,6 +178,19 @@ impl Names {
     /// Each token, by its number.
     pub fn tokens(&self) -> &[String] {
         self.tokens.all()
+    }
+
+    /// Each token, but for upper and lower case, by its number.
+    pub fn in_other_case(&self) -> &[String] {
+        &self.in_other_case
+    }
+
+    fn put_out(&mut self, token: &str) -> TokenId {
+        let number = self.tokens.put_out(token);
+        if self.in_other_case.len() < self.tokens.all().len() {
+            self.in_other_case.push(other_case(token));
+        }
+        number
     }
 
     /// The text of that number.
@@ -466,7 +482,7 @@ impl Names {
         let reasons = details["reasons"].as_array();
         let message = details["confirmation_message"].as_str();
         Issued {
-            token: self.tokens.put_out(token),
+            token: self.put_out(token),
             look,
             expires_at: details["expires_at"].as_str().and_then(time::parse),
             operation: details["operation"]
@@ -629,16 +645,9 @@ impl Names {
     }
 
     fn token_of(&mut self, shown: Shown) -> String {
-        let other = |it: char| {
-            if it.is_ascii_lowercase() {
-                it.to_ascii_uppercase()
-            } else {
-                it.to_ascii_lowercase()
-            }
-        };
         let text = match shown {
             Shown::Token(id) => self.tokens.text(id),
-            Shown::OtherCase(id) => self.tokens.text(id).chars().map(other).collect(),
+            Shown::OtherCase(id) => other_case(&self.tokens.text(id)),
             Shown::Unknown => format!("conf_{:-<43}", "never-put-out"),
             Shown::Blank => String::new(),
         };
@@ -782,7 +791,7 @@ impl Names {
             let prefix = prefix.map_or("other_", |it| it.0);
             let identifier = usize::try_from(it.look.identifier).unwrap_or(usize::MAX);
             let token = format!("{prefix}{:x<identifier$}", format!("t{}", it.token));
-            self.tokens.put_out(&token);
+            self.put_out(&token);
         }
         self.tokens.text(it.token)
     }
@@ -817,6 +826,17 @@ impl Names {
             "client_context": session.map(|it| json!({"session_id": it})),
         })
     }
+}
+
+fn other_case(token: &str) -> String {
+    let other = |it: char| {
+        if it.is_ascii_lowercase() {
+            it.to_ascii_uppercase()
+        } else {
+            it.to_ascii_lowercase()
+        }
+    };
+    token.chars().map(other).collect()
 }
 
 /// Whole seconds; nothing where they are not whole.
