@@ -217,7 +217,71 @@ fn each_protocol_is_a_module_of_the_same_name_in_both_readings() {
     assert_eq!(modelled, protocols("reference/src"));
 }
 
-/// Every excerpt of the page on adding things stands in the file that is named over it, and every file that it names exists.
+/// The documents of the project.
+fn documents() -> Vec<PathBuf> {
+    let root = workspace();
+    let folders = ["", "spec-trace/adapters", "spec-trace/cli/tests/schemas"];
+    let folders = folders
+        .into_iter()
+        .chain(["spec-trace/docs", "spec-trace/vectors"]);
+    let entries = folders.flat_map(|it| fs::read_dir(root.join(it)).expect("a folder"));
+    let files = entries.map(|it| it.expect("a readable entry").path());
+    files
+        .filter(|it| it.extension().is_some_and(|it| it == "md"))
+        .collect()
+}
+
+/// A path in a document is there: a link, in code what begins with a folder of the project, and a Rust file by the end of its path.
+#[test]
+fn the_documents_name_no_path_that_does_not_exist() {
+    const FOLDERS: [&str; 6] = [".ci", "benches", "fuzz", "model", "reference", "spec-trace"];
+    let root = workspace();
+    let sources = FOLDERS[1..]
+        .iter()
+        .flat_map(|it| rust_files(&root.join(it)));
+    let sources: Vec<PathBuf> = sources.collect();
+    let (mut named, mut wrong) = (0, Vec::new());
+    for page in documents() {
+        let text = fs::read_to_string(&page).expect("a document");
+        let links = text
+            .split("](")
+            .skip(1)
+            .filter_map(|it| it.split(')').next());
+        let links = links.filter(|it| !it.contains("://") && !it.starts_with('#'));
+        let links = links.map(|it| {
+            let file = it.split('#').next().unwrap_or_default();
+            (
+                it,
+                page.parent()
+                    .is_some_and(|folder| folder.join(file).exists()),
+            )
+        });
+        let in_code = text.split('`').skip(1).step_by(2);
+        let in_code =
+            in_code.filter(|it| !it.contains(|it: char| it.is_whitespace() || "*$<".contains(it)));
+        let in_code = in_code.filter(|it| !it.contains("COMMAND") && !it.contains("://"));
+        let in_code = in_code.filter_map(|it| {
+            let first = it.split('/').next().unwrap_or_default();
+            if it.contains('/') && FOLDERS.contains(&first) {
+                Some((it, root.join(it).exists()))
+            } else if it.ends_with(".rs") {
+                Some((it, sources.iter().any(|source| source.ends_with(it))))
+            } else {
+                None
+            }
+        });
+        for (path, is_there) in links.chain(in_code) {
+            named += 1;
+            if !is_there {
+                wrong.push(format!("{}: {path}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "there is no\n{}", wrong.join("\n"));
+    assert!(named > 100, "{named} paths");
+}
+
+/// Every excerpt of the page on adding things stands in the file that is named over it.
 #[test]
 fn what_the_page_on_adding_shows_is_so() {
     let root = workspace();
@@ -243,7 +307,6 @@ fn what_the_page_on_adding_shows_is_so() {
         for file in line.split('`').skip(1).step_by(2) {
             let is_file = ["model/", "reference/", "spec-trace/"];
             if is_file.iter().any(|folder| file.starts_with(folder)) {
-                assert!(root.join(file).exists(), "there is no {file}");
                 named = Some(file);
             }
         }
