@@ -12,6 +12,7 @@ mod signing;
 mod spelling;
 #[cfg(test)]
 mod tests;
+pub mod text;
 pub mod wide;
 
 use std::hash::Hasher;
