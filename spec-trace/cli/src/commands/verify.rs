@@ -199,7 +199,7 @@ fn verify_spoken<P: Spoken<Reference: Send + Sync>>(
     for &(name, bounds) in &variation.worlds {
         let what = format!("{}: searching {name} with the reference", P::NAME);
         let progress = Progress::counting(&what, "transitions");
-        let party = Exact::new(P::Reference::new(settings), P::Account::default());
+        let party = Exact::new(P::Reference::new(settings.clone()), P::Account::default());
         let search = Model {
             variant: variation.variant.clone(),
             ..model_of(party, bounds)

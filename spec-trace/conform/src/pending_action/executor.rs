@@ -167,7 +167,7 @@ impl Host<PendingAction> for Reference {
         self.call(call)
     }
 
-    fn reading(settings: Settings) -> Reading {
+    fn reading(settings: &Settings) -> Reading {
         Reading {
             read_effect: match settings.read_effect {
                 real::ReadEffect::Pends => readings::ReadEffect::Pends,

@@ -95,7 +95,7 @@ pub trait Spoken: Catalog + Worded + Differing {
 /// A reference with its host, in process.
 pub trait Host<P: Text>: Executor<P> {
     /// What the host chooses.
-    type Settings: Copy + Default + Serialize + DeserializeOwned;
+    type Settings: Clone + Default + Serialize + DeserializeOwned;
 
     /// A reference of which nobody has asked anything.
     fn new(settings: Self::Settings) -> Self;
@@ -104,7 +104,7 @@ pub trait Host<P: Text>: Executor<P> {
     fn answer(&mut self, call: &P::Call) -> Vec<P::Output>;
 
     /// The reading under which these settings are right.
-    fn reading(settings: Self::Settings) -> P::Reading;
+    fn reading(settings: &Self::Settings) -> P::Reading;
 
     /// The settings of a reference that reads the text so, as much as it can put out; nothing where that is not for its host to choose.
     fn taking(reading: P::Reading) -> Option<Self::Settings>;

@@ -36,7 +36,7 @@ pub fn play<P: Spoken>(
     let settings = settings.and_then(|it| serde_json::from_value(it).ok());
     let settings = settings.unwrap_or_default();
     let variant = Variant {
-        reading: P::Reference::reading(settings),
+        reading: P::Reference::reading(&settings),
         ..Variant::default()
     };
     let mut checked = Checked::<P>::new(variant, P::Account::default());
