@@ -14,7 +14,7 @@ use countersign_cli::serve::controls::Referred;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Run, Search, play, play_all};
 use countersign_conform::implementation::{Greeted, Implementation, Lost, Process};
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::Driver as McpAqlDriver;
 use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::side_by_side::processors;
 use countersign_conform::suite::{Suited, committed};

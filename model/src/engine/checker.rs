@@ -220,8 +220,13 @@ impl<P: Protocol> Checker<P> {
                     let it = either(&|first_alone| {
                         self.without_one(&tolerant, first_alone, &stated, call, outputs)
                     })?;
+                    // What was found before and is it again need not show beside what fits less.
+                    let is_enough = |known: &Clause| {
+                        let both = variant.without(ClauseSet::from(it.clause).with(*known));
+                        !self.explain(&both, false, call, outputs).is_empty()
+                    };
                     Some(Explanation {
-                        beside: again,
+                        beside: again.or_else(|| self.known.iter().find(is_enough)),
                         ..it
                     })
                 })

@@ -101,11 +101,15 @@ macro_rules! guarantees {
 }
 pub(crate) use guarantees;
 
-/// The situations that some history must show, as `WITNESSES`.
+/// The situations that some history must show, as `WITNESSES`: each with the clauses that it is about, if it names any.
 macro_rules! witnesses {
-    ($($says:literal $holds:expr;)*) => {
+    ($($says:literal $(in $clauses:literal)? $holds:expr;)*) => {
         /// What some history must show.
-        pub const WITNESSES: &[$crate::engine::model::Statement<History>] = &[$($crate::engine::model::Statement { name: $says, clauses: "", holds: $holds }),*];
+        pub const WITNESSES: &[$crate::engine::model::Statement<History>] = &[$($crate::engine::model::Statement {
+            name: $says,
+            clauses: concat!($($clauses)?),
+            holds: $holds,
+        }),*];
     };
 }
 pub(crate) use witnesses;

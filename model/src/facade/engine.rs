@@ -92,7 +92,7 @@ pub(crate) use sizes;
 
 /// The clauses of a text as they can be left out, as `RULES`.
 macro_rules! rules {
-    ($($id:literal $gist:literal $([$($alias:literal),+])? $(free $free:literal)?;)*) => {
+    ($($id:literal $gist:literal $([$($alias:literal),+])? $(in_samples $samples:literal)? $(free $free:literal)?;)*) => {
         /// The clauses as they can be left out, each with the names that the rules of its model had.
         const RULES: &[$crate::facade::Rule] = &[$($crate::facade::Rule {
             name: $id,
@@ -100,7 +100,7 @@ macro_rules! rules {
             clauses: &[$id],
             gist: $gist,
             with: None,
-            in_samples: None,
+            in_samples: rules!(@ $($samples)?),
             free: rules!(@ $($free)?),
         }),*];
     };

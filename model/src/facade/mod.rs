@@ -14,19 +14,19 @@ use crate::checker::{CheckReport, PropertyVerdict, StepText};
 use crate::compare::{Advised, Compared};
 use crate::departures::Departure;
 use crate::judged::Limit;
-use crate::mcp_aql::McpAqlProtocol;
+use crate::mcp_aql::McpAql;
 use crate::pending_action::PendingAction;
 
 pub mod engine;
 mod modelled;
 
-pub use modelled::{actions_of, reading_of, specification_of};
+pub use modelled::{actions_of, change, reading_of, specification_of};
 
 /// Every text, in the order in which they are reported.
 pub static TEXTS: LazyLock<[Text; 3]> = LazyLock::new(|| {
     [
         modelled::text::<AaepProtocol>(),
-        modelled::text::<McpAqlProtocol>(),
+        engine::text::<McpAql>(),
         engine::text::<PendingAction>(),
     ]
 });

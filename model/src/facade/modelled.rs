@@ -107,8 +107,8 @@ pub fn reading_of<'a, T: Modelled>(
     change(T::PLACES, T::NUMBERS, reading, changes)
 }
 
-/// The same of places and numbers.
-pub(super) fn change<'a, R>(
+/// The reading with each place and number of a text read so; what there is not changes nothing.
+pub fn change<'a, R>(
     places: &'static [readings::Place<R>],
     numbers: &'static [numbers::Number<R>],
     mut reading: R,

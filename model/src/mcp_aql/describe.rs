@@ -1,353 +1,267 @@
-//! Steps in words: who does what, and what changes by it.
+//! A run of the search in words: who asks for what, and what comes out.
 
-use super::McpAql;
-use super::action::{Action, Fault};
-use super::environment::faulty;
-use super::message::{Call, Carried, Network};
-use super::output::{Output, Outputs, Status};
-use super::state::{ETERNAL, Phase, State, Token};
-use super::words::{
-    Lifetime, List, Purpose, Request, Scope, SessionName, Slot, Store, Trigger, Which,
-};
 use crate::checker::StepText;
-use crate::network::in_words;
-use crate::time;
+use crate::facade::engine::Step;
+use crate::mcp_aql::McpAql;
+use crate::mcp_aql::alphabet::{
+    Answer, Code, Configuration, Entry, Event, EventKind, Issued, Level, Lost, Name, Op, Oracle,
+    Output, Purpose, Query, Readable, Request, Shown, Time, TokenId,
+};
 
-/// A step in words; `after` is the state that the search went on from.
-pub(super) fn describe(model: &McpAql, before: &State, action: Action, after: &State) -> StepText {
-    let (actor, action_text) = action_text(model, before, action);
-    let mut changes = changes(before, after);
-    if let Action::CarryOut { slot } = action {
-        changes.push(run_text(model, slot, after.token(slot)));
-    }
-    if let Some(step) = model.step(before, action) {
-        changes.extend(told("out", &step.required));
-        if let Some(instead) = step.instead {
-            changes.extend(told("or, if it was purged", &instead));
-        }
-    }
-    StepText {
-        at: format!("t={}", time_text(before.clock)),
-        actor: actor.to_owned(),
-        to: reaches(action).map(str::to_owned),
-        action: action_text,
-        changes,
-    }
-}
-
-/// A time in words: a tick is a minute.
-fn time_text(moment: impl Into<i64>) -> String {
-    time::name_in(moment, "min")
-}
-
-/// An operation that runs, in words. The quotient does not know how often it ran before.
-fn run_text(model: &McpAql, slot: Slot, token: &Token) -> String {
-    let times = if model.quotient {
-        ""
-    } else if token.runs > 1 {
-        " again"
-    } else {
-        " once"
-    };
-    format!("{}: its operation runs{times}", slot.name())
-}
-
-/// The outputs in words.
-fn told(when: &'static str, outputs: &Outputs) -> impl Iterator<Item = String> {
-    outputs
-        .iter()
-        .map(move |output| format!("{when}: {}", output_text(output)))
-}
-
-/// Who acts, and what they do.
-fn action_text(model: &McpAql, before: &State, action: Action) -> (&'static str, String) {
-    match action {
-        Action::SetUp { tolerance, oracle } => (
-            "operator",
-            format!(
-                "configures a tolerance of {} and oracle {}",
-                time_text(time::on(tolerance)),
-                oracle.name()
-            ),
-        ),
-        Action::Request(request) => ("client", request_text(before, request)),
-        Action::Send { slot, fault } => ("client", send_text(before, slot, fault)),
-        Action::Guess => ("attacker", "sends a call with a guessed token".to_owned()),
-        Action::Deliver { index, skew } => {
-            let call = at(before.network, index);
-            let node = if skew == 0 {
-                String::new()
+/// The run in words.
+pub(super) fn run(run: &[Step<McpAql>]) -> Vec<StepText> {
+    let mut clock = 0;
+    let describe = |step: &Step<McpAql>| match step {
+        Step::Move(around) => {
+            let now = around.now();
+            let moves = if now < clock {
+                "is set back"
             } else {
-                let now = time_text(before.now(skew));
-                format!(" at a node whose clock says t={now}")
+                "moves on"
             };
-            ("network", format!("{call} arrives{node}"))
+            let at = time(clock);
+            clock = now;
+            StepText {
+                at,
+                actor: "clock".to_owned(),
+                to: None,
+                action: format!("{moves} to {}", time(now)),
+                changes: Vec::new(),
+            }
         }
-        Action::Redeem { index } => (
-            "gatekeeper",
-            format!("redeems {}", at(before.validated, index)),
-        ),
-        Action::CarryOut { slot } => ("host", format!("performs an operation on {}", slot.name())),
-        Action::Revoke(carried) => ("operator", format!("revokes {}", carried_text(carried))),
-        Action::AskStatus(carried) => (
+        Step::Call {
+            call,
+            outputs,
+            lost,
+        } => {
+            let (done, lost) = outputs.split_at(outputs.len().saturating_sub(*lost));
+            let done = done.iter().map(|it| format!("out: {}", output(it)));
+            let lost = lost.iter().map(|it| format!("lost: {}", output(it)));
+            let (actor, action) = said(&call.op);
+            StepText {
+                at: time(call.now),
+                to: (actor != "process").then(|| "gatekeeper".to_owned()),
+                actor: actor.to_owned(),
+                action,
+                changes: done.chain(lost).collect(),
+            }
+        }
+    };
+    run.iter().map(describe).collect()
+}
+
+fn time(it: Time) -> String {
+    format!("t={}.{:03} s", it.div_euclid(1000), it.rem_euclid(1000))
+}
+
+/// Who asks, and for what.
+fn said(op: &Op) -> (&'static str, String) {
+    match op {
+        Op::Call(it) => ("client", call(it)),
+        Op::Introspect {
+            query: Query::Revoke,
+            token,
+            ..
+        } => ("client", format!("gives {} back", shown(*token))),
+        Op::Introspect {
+            query: Query::Status,
+            token,
+            ..
+        } => (
             "client",
-            format!("asks for the status of {}", carried_text(carried)),
+            format!("asks for the status of {}", shown(*token)),
         ),
-        Action::Trigger(trigger) => trigger_text(trigger),
-        Action::Reconfigure(adapter) => (
-            "operator",
-            format!("configures adapter {} as it is", adapter.number()),
-        ),
-        Action::Relist { operation, list } => ("operator", relist_text(before, operation, list)),
-        Action::Tick => {
-            let next = model.next_moment(before).unwrap_or(before.clock);
-            ("clock", format!("moves on to t={}", time_text(next)))
+        Op::Configure(it) => ("operator", configuration(it)),
+        Op::Event { kind, session } => {
+            let of = session.map_or(String::new(), |it| format!(" of session {}", it.name));
+            let kind = match kind {
+                EventKind::Logout => "logout",
+                EventKind::Security => "security event",
+                EventKind::Configuration => "change of configuration",
+            };
+            ("host", format!("reports a {kind}{of}"))
         }
-        Action::Purge { slot } => ("store", format!("forgets {}", slot.name())),
-        Action::Restart(Store::Persistent) => (
-            "process",
-            "crashes and restarts with what it had stored; the outbox is lost".to_owned(),
-        ),
-        Action::Restart(Store::InMemory) => (
-            "process",
-            "crashes and restarts with an empty store; the outbox is lost".to_owned(),
-        ),
-    }
-}
-
-/// Whom the step reaches, where that is not who acts.
-const fn reaches(action: Action) -> Option<&'static str> {
-    match action {
-        Action::Send { .. } | Action::Guess => Some("network"),
-        Action::SetUp { .. }
-        | Action::Request(_)
-        | Action::Deliver { .. }
-        | Action::Revoke(_)
-        | Action::AskStatus(_)
-        | Action::Trigger(_)
-        | Action::Reconfigure(_)
-        | Action::Relist { .. } => Some("gatekeeper"),
-        Action::CarryOut { .. } => Some("tool"),
-        Action::Redeem { .. } | Action::Tick | Action::Purge { .. } | Action::Restart(_) => None,
-    }
-}
-
-/// Another list, in words.
-fn relist_text(before: &State, operation: Which, list: List) -> String {
-    let counts = match list {
-        List::Unset => "what is set up",
-        List::Narrow => "one parameter alone",
-        List::Wide if before.setup.is_some_and(|it| list.names_nothing(it.oracle)) => {
-            "what no call has"
+        Op::EndSession(it) => ("host", format!("ends session {}", it.name)),
+        Op::Tick => ("host", "calls as time has passed".to_owned()),
+        Op::Restart(lost) => {
+            let lost = match lost {
+                Lost::Outputs(lost) if lost.is_empty() => String::new(),
+                Lost::Outputs(lost) => format!("; {} outputs were lost", lost.len()),
+                Lost::TooMany => "; more outputs were lost than there were".to_owned(),
+            };
+            ("process", format!("crashes and restarts{lost}"))
         }
-        List::Wide => "both parameters",
-    };
-    format!(
-        "lets {counts} of o{} count on adapter 1",
-        operation.number()
-    )
-}
-
-/// A request in words.
-fn request_text(before: &State, request: Request) -> String {
-    let scope = scope_text(request.scope);
-    if !request.is_gated() {
-        return format!(
-            "calls {scope} ({}), which needs no token",
-            request.danger.name()
-        );
-    }
-    let slot = before.free_slot().map_or("no slot", Slot::name);
-    let lifetime = match request.lifetime {
-        Lifetime::Default => "the default lifetime".to_owned(),
-        Lifetime::Ticks(ticks) => format!("a lifetime of {}", time_text(time::on(ticks))),
-    };
-    let uses = if request.max_uses > 1 {
-        format!(", {} uses", request.max_uses)
-    } else {
-        String::new()
-    };
-    format!(
-        "calls {scope} ({}) without a token: {slot}, {lifetime}{uses}",
-        request.danger.name()
-    )
-}
-
-/// What is sent, in words.
-fn send_text(before: &State, slot: Slot, fault: Fault) -> String {
-    let token = before.token(slot);
-    let scope = scope_text(faulty(token.scope, fault));
-    let again = match fault {
-        Fault::None if token.sent >= token.max_uses => " again",
-        Fault::None
-        | Fault::Purpose
-        | Fault::Operation
-        | Fault::Parameters
-        | Fault::Adapter
-        | Fault::Session
-        | Fault::Everything
-        | Fault::Ungated
-        | Fault::Unlisted
-        | Fault::Rating => "",
-    };
-    let peculiar = match fault {
-        Fault::None => "",
-        Fault::Purpose => ", which is for the other purpose",
-        Fault::Operation => ", which is another operation",
-        Fault::Parameters => ", which has other parameters",
-        Fault::Unlisted => ", which differs in what a list may leave out",
-        Fault::Adapter => ", which is another adapter's",
-        Fault::Session => ", which is in another session",
-        Fault::Everything => ", which differs in everything",
-        Fault::Ungated => ", which needs no token",
-        Fault::Rating => ", which is rated higher by now",
-    };
-    format!("sends{again} {scope} with {}{peculiar}", slot.name())
-}
-
-/// Who pulls a trigger, and which.
-fn trigger_text(trigger: Trigger) -> (&'static str, String) {
-    match trigger {
-        Trigger::SessionEnd(session) => ("client", format!("ends session {}", session.name())),
-        Trigger::Logout(Some(session)) => {
-            ("user", format!("logs out of session {}", session.name()))
-        }
-        Trigger::Logout(None) => ("user", "logs out of all sessions".to_owned()),
-        Trigger::Configuration(adapter) => (
-            "operator",
-            format!(
-                "configures adapter {} otherwise, and then as before",
-                adapter.number()
-            ),
-        ),
-        Trigger::Security => ("operator", "reports a security event".to_owned()),
     }
 }
 
-/// A scope in words.
-fn scope_text(scope: Scope) -> String {
-    let session = scope.session.map_or(String::new(), |session: SessionName| {
-        format!(" in session {}", session.name())
-    });
-    let paused = match scope.purpose {
-        Purpose::Confirmation => "",
-        Purpose::QuotaContinue => ", paused for its quota,",
-    };
+fn call(it: &Request) -> String {
+    let level = level(it.level);
+    let parameters = it
+        .parameters
+        .meaning
+        .map_or("without one meaning".to_owned(), |it| format!("{it}"));
+    let mut text = format!(
+        "calls {} ({level}) of adapter {} with parameters {parameters}",
+        operation(it.operation.name),
+        it.adapter.name
+    );
+    if it.purpose == Purpose::Quota {
+        text += " past a quota";
+    }
+    text.extend(it.session.map(|it| format!(" in session {}", it.name)));
+    text.extend(it.max_uses.map(|it| format!(", for {it} uses")));
+    text.extend(it.ttl.map(|it| format!(", for {it} ms")));
+    text.extend(it.token.map(|it| format!(", with {}", shown(it))));
+    text
+}
+
+fn configuration(it: &Configuration) -> String {
+    let mut changes: Vec<String> = Vec::new();
+    changes.extend(it.tolerance.map(|it| format!("the tolerance to {it} ms")));
+    changes.extend(it.oracle.map(|it| match it {
+        Oracle::Codes => "a code for each check".to_owned(),
+        Oracle::Uniform => "one answer for all failures".to_owned(),
+    }));
+    let lists = it.critical.iter().flatten();
+    changes.extend(
+        lists.map(|(of, names)| format!("parameters {names:?} as critical for {}", operation(*of))),
+    );
     format!(
-        "o{}(p{}){paused} on adapter {}{session}",
-        scope.operation.number(),
-        scope.parameters.number(),
-        scope.adapter.number()
+        "sets {} at adapter {}",
+        changes.join(" and "),
+        it.adapter.name
     )
 }
 
-/// A token in words.
-const fn carried_text(carried: Carried) -> &'static str {
-    match carried {
-        Carried::Token(slot) => slot.name(),
-        Carried::Guessed => "a guessed token",
+fn level(it: Level) -> &'static str {
+    match it {
+        Level::Safe => "safe",
+        Level::Reversible => "reversible",
+        Level::Destructive => "destructive",
+        Level::Dangerous => "dangerous",
+        Level::Forbidden => "forbidden",
     }
 }
 
-/// The call at a position, in words.
-fn at(network: Network, index: u8) -> String {
-    network
-        .get(usize::from(index))
-        .map_or_else(|| "nothing".to_owned(), call_text)
+fn operation(name: Name) -> String {
+    format!("operation {name}")
 }
 
-/// A call in words.
-fn call_text(call: Call) -> String {
-    let ungated = if call.gated { "" } else { ", ungated" };
-    let rated = if call.rated_higher {
-        ", rated higher"
-    } else {
-        ""
-    };
-    format!(
-        "{} with {}{ungated}{rated}",
-        scope_text(call.scope),
-        carried_text(call.token)
-    )
+fn token(id: TokenId) -> String {
+    format!("token {}", id.saturating_add(1))
 }
 
-/// An output in words, as the wire names it.
-pub fn output_text(output: Output) -> String {
+fn shown(it: Shown) -> String {
+    match it {
+        Shown::Token(id) => token(id),
+        Shown::OtherCase(id) => format!("{} in another case", token(id)),
+        Shown::Unknown => "a token that was never issued".to_owned(),
+        Shown::Blank => "an empty token".to_owned(),
+    }
+}
+
+/// An output in words.
+pub(super) fn output(output: &Output) -> String {
     match output {
-        Output::Issued(slot) => format!("audit(TOKEN_ISSUED {})", slot.name()),
-        Output::Validated(slot) => format!("audit(TOKEN_VALIDATED {})", slot.name()),
-        Output::Rejected(check) => format!("audit(TOKEN_REJECTED, {})", check.clause()),
-        Output::Revoked(slot) => format!("audit(TOKEN_REVOKED {})", slot.name()),
-        Output::NotRevoked => "audit(TOKEN_REVOKED, failure)".to_owned(),
-        Output::Warned(adapter) => format!("audit(warning, adapter {})", adapter.number()),
-        Output::Perform(slot) => format!("perform({})", slot.name()),
-        Output::PerformUngated => "perform(without a token)".to_owned(),
-        Output::ConfirmationRequired(slot) => {
-            format!("respond(CONFIRMATION_REQUIRED {})", slot.name())
+        Output::Perform(it) => {
+            let parameters = it.parameters.map_or("no".to_owned(), |it| it.to_string());
+            format!(
+                "{} runs with parameters {parameters}",
+                operation(it.operation)
+            )
         }
-        Output::Fail(code) => format!("respond({})", code.name()),
-        Output::Limited => "respond(RATE_LIMITED)".to_owned(),
-        Output::Full => "respond(CAPACITY_EXCEEDED)".to_owned(),
-        Output::AnswerRevocation => "respond(revoked)".to_owned(),
-        Output::AnswerStatus(status) => format!("respond(status {})", status_text(status)),
-        Output::Expose => "respond(with parameter values)".to_owned(),
-        Output::Refused(refusal) => format!("refused({})", refusal.clause()),
+        Output::Respond(it) => answer(it),
+        Output::Audit(it) => entry(it),
+        Output::Warn => "a warning of the tolerance".to_owned(),
+        Output::Refused => "refused".to_owned(),
     }
 }
 
-/// A status in words.
-fn status_text(status: Status) -> String {
-    match status {
-        Status::Live { uses_left } => format!("live, uses left: {uses_left}"),
-        Status::Consumed => "consumed".to_owned(),
-        Status::Expired => "expired".to_owned(),
-        Status::Revoked => "revoked".to_owned(),
-        Status::Unknown => "unknown".to_owned(),
-    }
-}
-
-/// What differs between two states, in words.
-pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
-    let mut changes = Vec::new();
-    for slot in Slot::ALL {
-        token_changes(slot, before.token(slot), after.token(slot), &mut changes);
-    }
-    for (name, old, new) in [
-        ("network", before.network, after.network),
-        ("validated", before.validated, after.validated),
-    ] {
-        if old != new {
-            changes.push(format!(
-                "{name}: {}",
-                in_words(new.messages().map(call_text))
-            ));
+fn answer(it: &Answer) -> String {
+    let told =
+        |holds: bool, yes: &str, no: &str| if holds { yes.to_owned() } else { no.to_owned() };
+    match it {
+        Answer::Issued(it) => issued(it),
+        Answer::Failed(it) => {
+            let code = match it.code {
+                Code::Invalid => "TOKEN_INVALID",
+                Code::Expired => "TOKEN_EXPIRED",
+                Code::Used => "TOKEN_ALREADY_USED",
+                Code::Scope => "TOKEN_SCOPE_MISMATCH",
+                Code::Other => "an error with another code",
+            };
+            let details = [
+                (!it.is_whole).then_some(", without all that a failure says"),
+                it.exposes_parameters
+                    .then_some(", with a value of a parameter in it"),
+            ];
+            details
+                .into_iter()
+                .flatten()
+                .fold(code.to_owned(), |text, it| text + it)
         }
-    }
-    changes
-}
-
-/// What differs in one token, in words.
-fn token_changes(slot: Slot, old: &Token, new: &Token, changes: &mut Vec<String>) {
-    let name = slot.name();
-    if old.phase != new.phase {
-        let (old, new) = (phase_text(old.phase), phase_text(new.phase));
-        changes.push(format!("{name}: {old} → {new}"));
-    }
-    if !old.is_issued() && new.is_issued() {
-        changes.push(match new.expires {
-            ETERNAL => format!("{name}: never expires"),
-            expires => format!("{name}: expires at t={}", time_text(time::on(expires))),
-        });
+        Answer::Unreadable => "the parameters cannot be confirmed".to_owned(),
+        Answer::Limited => "too many tries".to_owned(),
+        Answer::Full => "too many tokens".to_owned(),
+        Answer::Revoked(it) => told(it.holds, "the token is revoked", "no token is revoked"),
+        Answer::Status(it) => told(it.holds, "the token is valid", "the token is not valid"),
+        Answer::Other(_) => "another answer".to_owned(),
     }
 }
 
-/// A phase in words.
-const fn phase_text(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Unissued => "not issued",
-        Phase::Live => "live",
-        Phase::Consumed => "consumed",
-        Phase::Revoked => "revoked",
-        Phase::Lost => "lost",
-    }
+/// A token is given away: what for, how long it lives, and what is not as usual about it.
+fn issued(it: &Issued) -> String {
+    let of = it.operation.map_or("no operation".to_owned(), operation);
+    let rated = it
+        .level
+        .map_or(String::new(), |it| format!(" ({})", level(it)));
+    let until = it
+        .expires_at
+        .map_or("for ever".to_owned(), |it| format!("until {}", time(it)));
+    let mut text = format!(
+        "CONFIRMATION_REQUIRED for {of}{rated} with {}, good {until}",
+        token(it.token)
+    );
+    let look = it.look;
+    let characters = look.characters;
+    let prefix = match look.prefix {
+        None => Some("no prefix".to_owned()),
+        Some(Purpose::Quota) => Some("the prefix quota_continue_".to_owned()),
+        Some(Purpose::Confirmation) => None,
+    };
+    let reads = look.reads.map(|it| match it {
+        Readable::Name => "a name of the inside in it".to_owned(),
+        Readable::Value => "a value of a parameter in it".to_owned(),
+    });
+    let unusual = [
+        it.level.is_none().then(|| "no level".to_owned()),
+        (!it.has_reasons).then(|| "no reasons".to_owned()),
+        (!it.has_message).then(|| "no message".to_owned()),
+        prefix,
+        (look.identifier < 43).then(|| format!("{} characters behind its prefix", look.identifier)),
+        (!(8..=80).contains(&characters)).then(|| format!("{characters} characters")),
+        (!look.is_url_safe || look.identifier > 64)
+            .then(|| "an identifier that is not well-formed".to_owned()),
+        look.is_counted.then(|| "a number counted up".to_owned()),
+        reads,
+    ];
+    text.extend(unusual.into_iter().flatten().map(|it| format!(", {it}")));
+    text
+}
+
+fn entry(it: &Entry) -> String {
+    let event = match it.event {
+        Event::Issued => "TOKEN_ISSUED",
+        Event::Validated => "TOKEN_VALIDATED",
+        Event::Rejected => "TOKEN_REJECTED",
+        Event::Revoked => "TOKEN_REVOKED",
+        Event::Other(_) => "another event",
+    };
+    let outcome = if it.is_success { "" } else { ", a failure" };
+    let of = match it.token {
+        None => String::new(),
+        Some(Name::MAX) => " of an unknown token".to_owned(),
+        Some(id) => format!(" of {}", token(id)),
+    };
+    format!("log: {event}{of}{outcome}")
 }

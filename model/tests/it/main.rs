@@ -2,7 +2,6 @@
 
 mod aaep;
 mod aaep_text;
-mod aql;
 mod common;
 mod form;
 mod mcp_aql;

@@ -59,6 +59,24 @@ pub struct Gatekeeper {
     buckets: Buckets,
 }
 
+/// All that a gatekeeper holds besides [`Gatekeeper::tokens`], for whoever has to tell two gatekeepers apart. A field that is new has to be
+/// looked at there.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    /// What the host chose.
+    pub settings: &'a Settings,
+    /// The greatest time so far.
+    pub now: Timestamp,
+    /// How the adapters work that were configured.
+    pub adapters: &'a BTreeMap<AdapterName, Arc<Configuration>>,
+    /// The sessions that have ended and do not come back.
+    pub ended_sessions: &'a BTreeSet<SessionId>,
+    /// Where tokens are signed: the keys, and what was taken back.
+    pub signer: Option<&'a Signer>,
+    /// What is left of the limits.
+    pub buckets: &'a Buckets,
+}
+
 impl Gatekeeper {
     /// A gatekeeper that has issued nothing yet, and keeps what it issues.
     pub fn new(settings: Settings) -> Self {
@@ -189,6 +207,27 @@ impl Gatekeeper {
     /// All tokens that are remembered, in the order of issue.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &IssuedToken> {
         self.tokens.all()
+    }
+
+    /// Everything else that the gatekeeper holds.
+    pub fn held(&self) -> Held<'_> {
+        let Self {
+            settings,
+            now,
+            adapters,
+            tokens: _,
+            ended_sessions,
+            signer,
+            buckets,
+        } = self;
+        Held {
+            settings,
+            now: *now,
+            adapters,
+            ended_sessions,
+            signer: signer.as_ref(),
+            buckets,
+        }
     }
 
     /// What is remembered of a token.

@@ -75,7 +75,7 @@ pub use audit::{
 };
 pub use canonical::{MAX_PARAMS_BYTES, NotCanonical, Parameters, canonical_form};
 pub use digest::ParametersHash;
-pub use gatekeeper::Gatekeeper;
+pub use gatekeeper::{Gatekeeper, Held};
 pub use interface::{Call, ClauseId, EventKind, Input, Operation, Outcome, Output, Query, Refusal};
 pub use rate::RateLimit;
 pub use response::{ConfirmationRequired, Details, Failure, Response, Status, TokenStatus};

@@ -56,7 +56,7 @@ pub(super) struct TooMany {
 /// How much is left of every limit. A bucket that is not there is full.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Buckets(BTreeMap<AdapterName, BTreeMap<Limited, Bucket>>);
+pub struct Buckets(BTreeMap<AdapterName, BTreeMap<Limited, Bucket>>);
 
 impl Buckets {
     /// Whether one more is let through at `now`. Takes nothing.

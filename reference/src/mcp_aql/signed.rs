@@ -44,7 +44,7 @@ const LEVEL_BITS: u32 = 3;
 /// Serialised it holds the keys: keep the document from clients as you keep the keys (AQL-6.2-3).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Signer {
+pub struct Signer {
     current: SigningKey,
     /// Signed what may still be on its way.
     previous: Option<SigningKey>,

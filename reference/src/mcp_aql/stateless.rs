@@ -108,11 +108,12 @@ impl Handling<'_> {
         bound.map_err(|reason| match self.settings.check_order {
             // AQL-4.1-2
             CheckOrder::Table if token.has_expired(self.now) => FailureReason::Expired,
-            // It was issued for this very call, so that both orders come to its expiry.
+            // It was issued for such a call, so that the sample comes to its expiry, unless the call is rated higher.
             CheckOrder::Sample
                 if reason == FailureReason::Revoked && token.has_expired(self.now) =>
             {
-                FailureReason::Expired
+                let failed = check(presented, &token, CheckOrder::Sample);
+                failed.err().unwrap_or(reason)
             }
             CheckOrder::Table | CheckOrder::Sample => reason,
         })?;

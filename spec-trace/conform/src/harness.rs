@@ -10,21 +10,22 @@ mod pending_action;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
 use countersign_reference::aaep::Reply;
 use serde_json::value::RawValue;
 
 use crate::aaep::AaepBridge;
 use crate::aaep::wide::WideRun;
 use crate::bridge::Bridge;
+use crate::search::{self, Exact, model_of};
+use crate::spoken::{Host as _, Spoken, drawn, shrunk};
 use crate::steps::numbered;
+use crate::wide::random;
 use crate::{Divergence, Sides, schedule};
 
-pub use self::mcp_aql::{
-    far_mcp_aql, mcp_aql_canonical, mcp_aql_schedule, mcp_aql_signed, mcp_aql_token, mcp_aql_wide,
-};
-pub use self::pending_action::{
-    pending_action_arguments, pending_action_journal, pending_action_schedule, pending_action_wide,
-};
+pub use self::mcp_aql::{mcp_aql_canonical, mcp_aql_signed, mcp_aql_token};
+pub use self::pending_action::{pending_action_arguments, pending_action_journal};
 
 /// The bridge for runs that go as far as the model of AAEP does, made once.
 pub fn far_aaep() -> &'static AaepBridge {
@@ -73,6 +74,72 @@ pub fn aaep_reply(bytes: &[u8]) {
         "the same document, written out"
     );
 }
+
+/// A run of the reference gatekeeper in the search that the bytes choose, as [`pending_action_schedule`].
+///
+/// # Panics
+///
+/// Where something does not hold, with the run.
+pub fn mcp_aql_schedule(bytes: &[u8]) {
+    searched::<McpAql>(bytes);
+}
+
+/// A run of the reference ledger in the search that the bytes choose, far beyond the bounds of the exhaustive one.
+///
+/// # Panics
+///
+/// Where something does not hold, with the run.
+pub fn pending_action_schedule(bytes: &[u8]) {
+    searched::<PendingAction>(bytes);
+}
+
+fn searched<P: Spoken>(bytes: &[u8]) {
+    let settings = P::Reference::taking(P::Reading::default()).unwrap_or_default();
+    let party = Exact::new(P::Reference::new(settings), P::Account::default());
+    if let Some(broken) = search::walk(&model_of(party, P::FAR), schedule::choices(bytes)) {
+        panic!("{}\n{}", broken.name, broken.debugged());
+    }
+}
+
+/// A random run of the reference gatekeeper under the checker that the bytes choose, as [`pending_action_wide`].
+///
+/// # Panics
+///
+/// Where the checker finds something, with the shrunk run.
+pub fn mcp_aql_wide(bytes: &[u8]) {
+    at_random::<McpAql>(bytes);
+}
+
+/// A random run of the reference ledger under the checker that the bytes choose: the first the host's settings, each two of the others a
+/// step, and all of them the steps behind these.
+///
+/// Two bytes name one of 65,536 random steps: a fuzzer that copies or moves bytes repeats or moves steps. However few bytes there
+/// are, the run is long.
+///
+/// # Panics
+///
+/// Where the checker finds something, with the shrunk run.
+pub fn pending_action_wide(bytes: &[u8]) {
+    at_random::<PendingAction>(bytes);
+}
+
+fn at_random<P: Spoken>(bytes: &[u8]) {
+    let (settings, steps) = bytes.split_first().unwrap_or((&0, &[]));
+    let seed = |bytes: &[u8]| {
+        let mix = |seed: u64, byte: &u8| (seed ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+        bytes.iter().fold(1, mix)
+    };
+    let steps = steps.chunks(2).take(MOST_STEPS);
+    let steps = steps.flat_map(|it| random(seed(it)).take(P::BYTES));
+    let behind = random(seed(bytes)).take(MOST_STEPS * P::BYTES);
+    let bytes: Vec<u8> = [*settings].into_iter().chain(steps).chain(behind).collect();
+    if let Some((_, broken)) = shrunk::<P>(&drawn(&bytes)) {
+        panic!("{broken}\n{}", broken.shown.join("\n"));
+    }
+}
+
+/// As many steps the bytes of a run name at most, and so many come behind them: what a step costs grows with those before it.
+const MOST_STEPS: usize = 100;
 
 fn run(sides: &impl Sides, bytes: &[u8]) {
     if let Err(shrunk) = schedule::run(sides, schedule::choices(bytes)) {

@@ -8,7 +8,6 @@ pub mod aaep;
 pub mod bridge;
 pub mod checked;
 mod comparison;
-mod concretion;
 pub mod driven;
 pub mod edges;
 pub mod harness;

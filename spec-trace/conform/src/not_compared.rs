@@ -28,26 +28,10 @@ pub enum Where {
 }
 
 /// The list.
-pub const NOT_COMPARED: &[NotCompared] = &[
-    NotCompared {
-        protocol: "aaep",
-        place: Where::Output,
-        of: "emit",
-        field: "/event_id",
-        because: "the producer makes it up; it is compared that no other event of it has it (AAEP-EV-7)",
-    },
-    NotCompared {
-        protocol: "mcp-aql",
-        place: Where::State,
-        of: "",
-        field: "/tokens/issued",
-        because: "the numbers of the tokens tell the order of issue, and a gap in them changes nothing",
-    },
-    NotCompared {
-        protocol: "mcp-aql",
-        place: Where::State,
-        of: "",
-        field: "/tokens/tokens/*",
-        because: "a token that can never be good again may be forgotten at any time; that no other is, is compared (AQL-5.5-2)",
-    },
-];
+pub const NOT_COMPARED: &[NotCompared] = &[NotCompared {
+    protocol: "aaep",
+    place: Where::Output,
+    of: "emit",
+    field: "/event_id",
+    because: "the producer makes it up; it is compared that no other event of it has it (AAEP-EV-7)",
+}];

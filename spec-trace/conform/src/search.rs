@@ -14,6 +14,9 @@ use stateright::{Checker as _, HasDiscoveries, Model as _};
 
 /// What a text leaves open, in which a reference and the spec's producer may differ.
 pub trait Differing: Protocol {
+    /// Whether the outputs of one call come in the order of the producer's.
+    const IS_ORDERED: bool;
+
     /// Whether it may come instead of what the producer puts out.
     fn may_replace(expected: &Self::Output, output: &Self::Output) -> bool;
 }
@@ -74,9 +77,14 @@ where
 }
 
 fn is_as_expected<P: Differing>(expected: &[P::Output], outputs: &[P::Output]) -> bool {
-    let mut outputs = outputs.iter();
-    let comes = |it: &P::Output| outputs.any(|output| it == output || P::may_replace(it, output));
-    expected.iter().all(comes)
+    let mut left: Vec<_> = outputs.iter().collect();
+    let mut is_next = |it: &P::Output| {
+        let is_it = |output: &&P::Output| it == *output || P::may_replace(it, output);
+        let place = left.iter().position(is_it)?;
+        left.drain(if P::IS_ORDERED { 0 } else { place }..=place);
+        Some(())
+    };
+    expected.iter().all(|it| is_next(it).is_some())
 }
 
 /// A party in the search, held to the text as it stands.

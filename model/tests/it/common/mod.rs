@@ -2,6 +2,7 @@
 
 pub mod agreement;
 pub mod bounds;
+pub mod changes;
 pub mod compare;
 pub mod counts;
 pub mod engine;

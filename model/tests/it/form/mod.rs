@@ -1,6 +1,6 @@
 //! Every scenario of a test book on eleven clauses of two texts, judged call by call. Its author read the texts and no code.
 //!
-//! The tables are `aaep.txt` and `aql/book.txt`; the notation is explained at the head of the second.
+//! The tables are `aaep.txt` and `mcp_aql/book.txt`; the notation is explained at the head of the second.
 //! `ROW="AQL-4.1-2 W7"` plays the scenarios of that name alone.
 #![expect(
     clippy::cast_possible_truncation,

@@ -1,13 +1,12 @@
-//! The model of MCP-AQL confirmation tokens: its size, its quotient, its rules and its steps.
+//! The spec of MCP-AQL.
 
-mod ablation;
-mod bisimulation;
-mod compare;
-mod counts;
-mod graph;
-mod judge;
-mod judged;
-mod numbers;
-mod readings;
-mod steps;
-mod teeth;
+mod book;
+mod catalog;
+mod facade;
+mod freedoms;
+mod mutations;
+mod search;
+mod variants;
+mod wire;
+
+use crate::common::changes;

@@ -7,3 +7,5 @@ mod mutations;
 mod search;
 mod text;
 mod wire;
+
+use crate::common::changes;

@@ -1,13 +1,10 @@
 //! How an output of a ledger can be changed, and what of that the text leaves free: `freedoms.txt`.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use countersign_model::engine::model::Model;
-use countersign_model::engine::mutation::{Change, Mutated, Mutation, Mutations, Outcome};
+use super::changes;
+use countersign_model::engine::mutation::{Mutations, Outcome};
 use countersign_model::engine::party::Executor;
-use countersign_model::engine::protocol::{Protocol as _, Variant};
-use countersign_model::engine::world::Freedom;
 use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::account::{Account, Action};
 use countersign_model::pending_action::alphabet::{
@@ -15,7 +12,6 @@ use countersign_model::pending_action::alphabet::{
     Record, Status, Time, Value, What,
 };
 use countersign_model::pending_action::environment::Bounds;
-use stateright::{Checker as _, Expectation, Model as _};
 
 /// Changes of what a ledger puts out.
 pub enum OfLedger {}
@@ -515,72 +511,13 @@ const WORLDS: [(&str, Bounds); 3] = [
     ),
 ];
 
-fn words((change, kind): &Mutation) -> String {
-    match change {
-        Change::Dropped => format!("{kind} dropped"),
-        Change::Doubled => format!("{kind} doubled"),
-        Change::Swapped => format!("{kind} swapped"),
-        Change::Added => format!("{kind} added"),
-        Change::Field(field) => format!("{kind}: {field}"),
-    }
-}
-
-/// The freedoms that the file lists, each with its clause.
-fn listed() -> BTreeMap<&'static str, &'static str> {
-    let lines = include_str!("freedoms.txt").lines();
-    let rows = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let row = |line: &'static str| {
-        let (change, why) = line.split_once(" | ").expect(line);
-        let (clause, _) = why.split_once(": ").expect(line);
-        (change.trim(), clause)
-    };
-    rows.map(row).collect()
-}
-
 /// Whoever changes one output of a conforming ledger is found, or has done what the text leaves free.
-///
-/// A change that the checker lets pass leads on, and no guarantee breaks behind it, whatever happens then.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Where a guarantee breaks behind a change that was let pass.
 pub fn changed<E: Executor<PendingAction>>(executor: &E) -> Outcome {
-    let (mut all, mut broken) = (Outcome::default(), Vec::new());
-    for (name, bounds) in WORLDS {
-        let party = Mutated::<_, _, OfLedger>::new(executor.clone(), Account::default());
-        let model = Model {
-            variant: Variant::default(),
-            party: party.clone(),
-            bounds,
-            freedom: Freedom::Default,
-            forgets: false,
-        };
-        let checked = model.checker().threads(2).spawn_bfs().join();
-        println!("{name}: {} states", checked.unique_state_count());
-        for property in checked.model().properties() {
-            if matches!(property.expectation, Expectation::Always)
-                && let Some(path) = checked.discovery(property.name)
-            {
-                let change = path.last_state().party.change();
-                let change = change.as_ref().map_or_else(String::new, words);
-                let actions: Vec<String> = path
-                    .into_actions()
-                    .iter()
-                    .map(|it| format!("{it:?}"))
-                    .collect();
-                broken.push(format!(
-                    "{}: {change}\n    {}",
-                    property.name,
-                    actions.join("\n    ")
-                ));
-            }
-        }
-        let Outcome { tried, tolerated } = party.outcome();
-        all.tried.extend(tried);
-        all.tolerated.extend(tolerated);
-    }
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
-    all
+    changes::changed::<PendingAction, OfLedger, E>(executor, &WORLDS)
 }
 
 /// What is free is what `freedoms.txt` lists, as far as it was tried.
@@ -589,21 +526,5 @@ pub fn changed<E: Executor<PendingAction>>(executor: &E) -> Outcome {
 ///
 /// Where that does not hold.
 pub fn assert_listed(outcome: &Outcome) {
-    let tried: BTreeSet<String> = outcome.tried.iter().map(words).collect();
-    let free = outcome.tolerated.iter();
-    let free: BTreeMap<String, &String> = free.map(|(it, example)| (words(it), example)).collect();
-    let listed = listed();
-    println!("{} changes tried, {} are free", tried.len(), free.len());
-    let gone = listed.keys().filter(|it| tried.contains(**it));
-    let gone: Vec<_> = gone.filter(|it| !free.contains_key(**it)).collect();
-    let new = free.iter().filter(|(it, _)| !listed.contains_key(&***it));
-    let new: Vec<_> = new.collect();
-    assert!(
-        new.is_empty() && gone.is_empty(),
-        "free and not listed: {new:#?}\nlisted and found: {gone:#?}"
-    );
-    for (change, clause) in listed {
-        let is_known = PendingAction::CLAUSES.iter().any(|it| it.id == clause);
-        assert!(is_known, "{change}: there is no clause {clause}");
-    }
+    changes::assert_listed::<PendingAction>(outcome, include_str!("freedoms.txt"));
 }

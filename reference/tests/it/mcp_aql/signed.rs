@@ -195,10 +195,14 @@ fn an_expired_signed_token_for_something_else_is_told_in_order() {
     }
 }
 
-/// AQL-4.1-2, AQL-5.3-2: one that has expired has expired, though its adapter was set otherwise since.
+/// AQL-4.1-2, AQL-5.3-2: one that has expired has expired, though its adapter was set otherwise since. AQL-5.1-1: in a call that is
+/// rated higher, too, by the table; the sample comes to the rating first.
 #[test]
 fn an_expired_signed_token_of_an_ended_adapter_has_expired() {
-    for check_order in [CheckOrder::Table, CheckOrder::Sample] {
+    for (check_order, when_raised) in [
+        (CheckOrder::Table, "respond TokenExpired"),
+        (CheckOrder::Sample, "respond TokenScopeMismatch"),
+    ] {
         let mut stage = signing_with(Settings {
             check_order,
             ..Settings::default()
@@ -207,6 +211,11 @@ fn an_expired_signed_token_of_an_ended_adapter_has_expired() {
         stage.now = VALID_UNTIL + 1;
         stage.does(configure(Some(29)));
         assert_eq!(stage.retries(&token)[1], "respond TokenExpired");
+        let raised = Call {
+            danger_level: DangerLevel::Forbidden,
+            ..with_token(call(), &token)
+        };
+        assert_eq!(stage.does(Input::Call(raised))[1], when_raised);
     }
 }
 

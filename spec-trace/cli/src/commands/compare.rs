@@ -8,7 +8,7 @@ use countersign_clauses::{cited, cited_all};
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Driven, Others, play};
 use countersign_conform::implementation::{Greeted, Lost};
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::Driver as McpAqlDriver;
 use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::steps::{marked, numbered, steps_json};
 use countersign_conform::suite::committed;

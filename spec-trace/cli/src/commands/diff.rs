@@ -14,7 +14,7 @@ use clap::ValueEnum as _;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Driven, Ended, Run, Search, Taken};
 use countersign_conform::implementation::{Greeted, Implementation, Process};
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::Driver as McpAqlDriver;
 use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::side_by_side::{processors, side_by_side};
 use countersign_conform::suite::Suited;

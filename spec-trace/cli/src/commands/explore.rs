@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::facade::engine::Variation;
 use countersign_model::facade::{self, specification_of};
-use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
 use miette::{IntoDiagnostic, WrapErr};
 use stateright::Model;
@@ -69,16 +69,15 @@ fn serve(protocol: Protocol, model: &dyn facade::Model, address: (Ipv4Addr, u16)
             let model = Explored::new(specification_of::<AaepProtocol>(model));
             model.checker().serve(address);
         }
-        Protocol::McpAql => {
-            let model = Explored::new(specification_of::<McpAqlProtocol>(model));
-            model.checker().serve(address);
-        }
-        Protocol::PendingAction => {
-            let text: Option<&Variation<PendingAction>> = model.as_any().downcast_ref();
-            if let Some(text) = text {
-                ExploredText::new(text.clone()).checker().serve(address);
-            }
-        }
+        Protocol::McpAql => serve_text::<McpAql>(model, address),
+        Protocol::PendingAction => serve_text::<PendingAction>(model, address),
+    }
+}
+
+fn serve_text<P: Catalog>(model: &dyn facade::Model, address: (Ipv4Addr, u16)) {
+    let text: Option<&Variation<P>> = model.as_any().downcast_ref();
+    if let Some(text) = text {
+        ExploredText::new(text.clone()).checker().serve(address);
     }
 }
 

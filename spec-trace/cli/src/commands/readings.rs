@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use countersign_clauses::{cited, cited_all};
-use countersign_conform::mcp_aql::wide::{OpenBeside, open_beside};
 use countersign_conform::steps::steps_json;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::compare::Compared;
@@ -63,12 +62,6 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         None => text.places.iter().collect(),
         Some(name) => {
             let place = text.place(name);
-            if place.is_none()
-                && args.protocol == Protocol::McpAql
-                && let Some(open) = open_beside(name)
-            {
-                return Ok(beside_the_model(name, &open, format));
-            }
             vec![place.ok_or_else(|| miette!("{}", unknown_reading(text, name)))?]
         }
     };
@@ -402,31 +395,6 @@ fn place_text(
     }
     text.push('\n');
     text
-}
-
-/// A place that `diff` finds out how an implementation takes, and that the model does not have.
-fn beside_the_model(name: &str, open: &OpenBeside, format: Format) -> Answer {
-    let OpenBeside {
-        clauses,
-        question,
-        ways: [usual, other],
-    } = open;
-    let status = Status::Holds;
-    if format == Format::Json {
-        let document = json!({
-            "protocol": Protocol::McpAql.text().name, "name": name, "clauses": clauses, "question": question,
-            "choices": [usual, other], "modelled": false,
-        });
-        return Answer::json(&with_result(document, status), status);
-    }
-    let mut text = hanging(&format!("{name}  "), question);
-    text += &hanging("  ", &format!("left open by {}", cited_all(*clauses)));
-    text += &hanging("  ", &format!("{usual}, or {other}"));
-    text += &hanging(
-        "  ",
-        "The model has one way alone, so that no run of it tells the two apart. `diff` lets an implementation do either, and says which; `vectors --reading` takes either.",
-    );
-    Answer { text, status }
 }
 
 fn totals(text: &Text, bounds: &str, ways: &[Way]) -> String {

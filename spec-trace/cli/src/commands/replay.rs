@@ -17,7 +17,7 @@ use countersign_clauses::cited_all;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Driven, Search};
 use countersign_conform::implementation::{Greeted, Implementation};
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::Driver as McpAqlDriver;
 use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::replay::{Amiss, Replayed, replay};
 use countersign_conform::suite::vectors::{Manifest, VERSION, Vector};

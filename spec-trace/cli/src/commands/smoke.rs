@@ -13,7 +13,7 @@ use std::time::Duration;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Driven, Run, play};
 use countersign_conform::implementation::{Fault, Greeted, Lost, Process};
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::Driver as McpAqlDriver;
 use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_protocol::{
     Answer as Said, Greeting, Kind as OutputKind, Protocol as _, Request, Response, VERSION,

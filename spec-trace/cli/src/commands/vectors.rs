@@ -10,7 +10,7 @@ use std::time::Duration;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::Taken;
 use countersign_conform::implementation::{Greeted, Process};
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::Driver as McpAqlDriver;
 use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::party::{Answering, text_of};
 use countersign_conform::suite::vectors::{self, By, Manifest, Vector};

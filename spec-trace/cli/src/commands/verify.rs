@@ -11,6 +11,7 @@ use countersign_model::engine::model::{Action, CONFORMS, Model, Statement};
 use countersign_model::engine::world::Mismatch;
 use countersign_model::facade::engine::{self as words, Variation};
 use countersign_model::facade::specification_of;
+use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
 use countersign_model::specification::{Modelled, Specification};
 
@@ -24,7 +25,7 @@ use countersign_conform::bridge::{Bridge, Execution};
 use countersign_conform::edges::{self, Scope, Walk};
 use countersign_conform::search::{self, Broken, Exact, Searched, model_of};
 use countersign_conform::spoken::{Host as _, Spoken};
-use countersign_conform::{Disagreement, Divergence, Sides, aaep, mcp_aql};
+use countersign_conform::{Disagreement, Divergence, Sides, aaep};
 use miette::miette;
 
 const EXAMPLES: &str = "\
@@ -79,10 +80,8 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     for protocol in protocols {
         verified.push(match protocol {
             Protocol::Aaep => verify::<aaep::Environment>(args, Some(judge_of_streams)),
-            Protocol::McpAql => verify::<mcp_aql::Environment>(args, None),
-            Protocol::PendingAction => {
-                verify_spoken::<PendingAction>(args, Protocol::PendingAction)
-            }
+            Protocol::McpAql => verify_spoken::<McpAql>(args, protocol),
+            Protocol::PendingAction => verify_spoken::<PendingAction>(args, protocol),
         }?);
     }
     let status = verdicts::status(&verified);

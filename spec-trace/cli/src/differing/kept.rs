@@ -4,7 +4,7 @@ use countersign_clauses::cited_all;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{self, Driven, Played, play};
 use countersign_conform::implementation::{Greeted, Implementation};
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::Driver as McpAqlDriver;
 use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::vectors::{Vector, VectorStep};
 use countersign_protocol::Protocol as _;

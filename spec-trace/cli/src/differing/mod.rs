@@ -416,7 +416,7 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
     let upheld = search.others.exercised.iter();
     verdicts.extend(upheld.map(|clause| ((*clause).to_owned(), of(Verdict::Upholds))));
     // A judge names one beside others, too, of which it says the same.
-    for (clause, needs) in driven::unsupported(search.partner().greeting(), &search.choices()) {
+    for (clause, needs) in driven::unsupported(search.partner().greeting()) {
         // One who takes the text in another way may show it all the same, such as in its log.
         if needs.contains('=') && search.others.exercised.contains(clause) {
             continue;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use countersign_conform::aaep::wide::{Choices, Driver as AaepDriver};
 use countersign_conform::driven::Driven;
 use countersign_conform::implementation::{Implementation, Lost, Maker};
-use countersign_conform::mcp_aql::wide::{Driver as McpAqlDriver, Host};
+use countersign_conform::mcp_aql::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::executor::Settings;
 use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_protocol::pending_action as asked_pending_action;
 use countersign_protocol::{Answer, Common, Op, Protocol, Request, Response};
@@ -74,16 +75,9 @@ impl Referred for McpAqlDriver {
         seed: u64,
         settings: &Value,
     ) -> Result<impl Implementation<Self::Protocol> + 'static, String> {
-        let host: Host = read(settings)?;
-        if host.crowded {
-            return Err("it is played with hardly any room, by a test alone".to_owned());
-        }
-        let new = if host.signs {
-            McpAql::signing
-        } else {
-            McpAql::new
-        };
-        Ok(InProcess::new(seed, move |ids| new(host.settings(), ids)))
+        let Settings { signs, chosen } = read(settings)?;
+        let new = if signs { McpAql::signing } else { McpAql::new };
+        Ok(InProcess::new(seed, move |ids| new(chosen.clone(), ids)))
     }
 }
 

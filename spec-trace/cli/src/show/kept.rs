@@ -3,14 +3,13 @@
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::bounds::Bounds;
 use countersign_model::checker::StepText;
-use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::specification::{Modelled, Specification};
 
 use super::model_run;
 use super::run::{Kind, Run};
 use super::words::printable;
+use countersign_conform::aaep;
 use countersign_conform::schedule::SavedRun;
-use countersign_conform::{aaep, mcp_aql};
 
 /// Draws a kept run.
 ///
@@ -20,8 +19,9 @@ use countersign_conform::{aaep, mcp_aql};
 pub fn run(saved: &SavedRun) -> Result<Run, String> {
     let steps = match saved.protocol.as_str() {
         AaepProtocol::NAME => steps::<AaepProtocol>(saved, aaep::FAR)?,
-        McpAqlProtocol::NAME => steps::<McpAqlProtocol>(saved, mcp_aql::FAR)?,
-        "pending-action" => return Err("runs of pending actions are not kept as steps".to_owned()),
+        name @ ("mcp-aql" | "pending-action") => {
+            return Err(format!("runs of {name} are not kept as steps of a model"));
+        }
         other => return Err(format!("no protocol is called {other:?}")),
     };
     let mut run = model_run::of(

@@ -121,13 +121,10 @@ fn the_executor_names_a_duty_or_there_is_a_reason_why_not() {
 /// `diff` gives a verdict on what the table of a judge holds, so that none is lost: what its sources name, and nothing else.
 #[test]
 fn the_table_of_a_judge_holds_each_clause_that_its_sources_name() {
-    for (protocol, folder) in [("aaep", "aaep"), ("mcp-aql", "mcp_aql")] {
-        let folder = format!("model/src/{folder}/judge");
-        let sources = Tree::read(&root().join(folder)).expect("the sources");
-        let ids = all().iter().map(|clause| clause.id.as_str());
-        let named: Vec<&str> = ids.filter(|id| !sources.naming(id).is_empty()).collect();
-        assert_eq!(driven::judged(protocol), named, "{protocol}");
-    }
+    let sources = Tree::read(&root().join("model/src/aaep/judge")).expect("the sources");
+    let ids = all().iter().map(|clause| clause.id.as_str());
+    let named: Vec<&str> = ids.filter(|id| !sources.naming(id).is_empty()).collect();
+    assert_eq!(driven::judged("aaep"), named);
 }
 
 /// A clause that no source of `lint` names is judged by none of its monitors.

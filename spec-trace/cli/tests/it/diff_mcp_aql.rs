@@ -3,7 +3,7 @@
 use crate::adapter;
 use crate::kept;
 
-use countersign_conform::mcp_aql::wide::Driver;
+use countersign_conform::mcp_aql::Driver;
 use kept::Caught;
 
 /// Each fault of the adapter, the clause that names it, and the seed of the run that shows it; 0, where the suite does.

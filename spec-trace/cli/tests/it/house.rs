@@ -264,7 +264,7 @@ fn the_documents_name_no_path_that_does_not_exist() {
             let first = it.split('/').next().unwrap_or_default();
             if it.contains('/') && FOLDERS.contains(&first) {
                 Some((it, root.join(it).exists()))
-            } else if it.ends_with(".rs") {
+            } else if Path::new(it).extension().is_some_and(|it| it == "rs") {
                 Some((it, sources.iter().any(|source| source.ends_with(it))))
             } else {
                 None
@@ -320,6 +320,23 @@ fn what_was_cut_does_not_come_back() {
     let root = workspace();
     for path in [
         ".ci/evidence",
+        "model/src/mcp_aql/action.rs",
+        "model/src/mcp_aql/bounds.rs",
+        "model/src/mcp_aql/enabled.rs",
+        "model/src/mcp_aql/introspect.rs",
+        "model/src/mcp_aql/judge",
+        "model/src/mcp_aql/message.rs",
+        "model/src/mcp_aql/numbers.rs",
+        "model/src/mcp_aql/output.rs",
+        "model/src/mcp_aql/quotient.rs",
+        "model/src/mcp_aql/rules.rs",
+        "model/src/mcp_aql/seen.rs",
+        "model/src/mcp_aql/state.rs",
+        "model/src/mcp_aql/step.rs",
+        "model/src/mcp_aql/text",
+        "model/src/mcp_aql/told.rs",
+        "model/src/mcp_aql/validate.rs",
+        "model/src/mcp_aql/words.rs",
         "model/src/pending_action/action.rs",
         "model/src/pending_action/bounds.rs",
         "model/src/pending_action/consequences.rs",
@@ -340,6 +357,9 @@ fn what_was_cut_does_not_come_back() {
         "model/src/pending_action/validate.rs",
         "model/src/pending_action/words.rs",
         "model/src/pending_action/text",
+        "model/tests/it/aql",
+        "model/tests/it/mcp_aql/judge.rs",
+        "model/tests/it/mcp_aql/steps.rs",
         "model/tests/it/pending_action/judge.rs",
         "model/tests/it/pending_action/steps.rs",
         "spec-trace/clauses/src/coverage.rs",
@@ -355,6 +375,15 @@ fn what_was_cut_does_not_come_back() {
         "spec-trace/cli/tests/left_out.txt",
         "spec-trace/cli/tests/serve",
         "spec-trace/cli/tests/snapshots",
+        "spec-trace/conform/src/concretion.rs",
+        "spec-trace/conform/src/mcp_aql/abstraction.rs",
+        "spec-trace/conform/src/mcp_aql/concrete.rs",
+        "spec-trace/conform/src/mcp_aql/issue.rs",
+        "spec-trace/conform/src/mcp_aql/outputs.rs",
+        "spec-trace/conform/src/mcp_aql/signing.rs",
+        "spec-trace/conform/src/mcp_aql/spelling.rs",
+        "spec-trace/conform/src/mcp_aql/text",
+        "spec-trace/conform/src/mcp_aql/wide",
         "spec-trace/conform/src/pending_action/abstraction.rs",
         "spec-trace/conform/src/pending_action/concrete.rs",
         "spec-trace/conform/src/pending_action/consequences.rs",
@@ -376,6 +405,7 @@ fn what_was_cut_does_not_come_back() {
         "spec-trace/lint/tests/rows.rs",
         "spec-trace/live/src/host/tests.rs",
         "spec-trace/live/src/kept.rs",
+        "spec-trace/traces/runs/mcp-aql",
         "spec-trace/traces/transcripts/pending-action-rows",
     ] {
         assert!(!root.join(path).exists(), "{path} is back");

@@ -161,7 +161,7 @@ fn a_counterexample_needs_nothing_but_its_file_to_be_explained() {
 fn a_kept_run_in_the_terminal() {
     insta::assert_snapshot!(printed(&[
         "show",
-        "runs/mcp-aql/two-calls-race-for-one-use.json"
+        "runs/aaep/a-tool-comes-back-while-a-question-waits.json"
     ]));
 }
 
@@ -178,7 +178,7 @@ const DRAWINGS: [Drawing; 5] = [
 #[test]
 fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
     let mut drawn = 0;
-    for folder in ["invalid", "valid", "runs/aaep", "runs/mcp-aql"] {
+    for folder in ["invalid", "valid", "runs/aaep"] {
         for entry in fs::read_dir(traces().join(folder)).expect("a folder") {
             let name = entry.expect("an entry").path().display().to_string();
             let bytes = fs::read(&name).expect("a file");

@@ -627,7 +627,7 @@ fn what_no_vector_shows_is_refused() {
         ),
         (
             ["--reading", "longest-life=x"],
-            "expected default or maximum",
+            "expected maximum or default",
         ),
     ] {
         let mut process = Command::new(env!("CARGO_BIN_EXE_countersign"));

@@ -1,14 +1,13 @@
-//! Which clauses say nothing of an implementation that does not declare a capability, does not show a kind of output, or takes the
-//! text in a way that leaves nothing of them to be seen.
+//! Which clauses say nothing of an implementation that does not declare a capability, or does not show a kind of output.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use countersign_protocol::{Greeting, Kind, Protocol};
 
-/// A protocol, a capability of it, a kind of output or a choice of a reading, and the clauses that need it.
+/// A protocol, a capability of it or a kind of output, and the clauses that need it.
 type Need = (&'static str, &'static str, &'static [&'static str]);
 
-/// The clauses of each capability, kind of output and choice. A clause that says something of other things too is not among them.
+/// The clauses of each capability and kind of output. A clause that says something of other things too is not among them.
 const NEEDS: &[Need] = &[
     ("aaep", "clarify", CLARIFICATIONS),
     ("aaep", "answer", CLARIFICATIONS),
@@ -28,11 +27,13 @@ const NEEDS: &[Need] = &[
             "AAEP-A.7.7-1",
         ],
     ),
-    ("mcp-aql", "multi_use", &["AQL-5.2-3", "AQL-5.4-4"]),
+    (
+        "mcp-aql",
+        "multi_use",
+        &["AQL-5.2-3", "AQL-5.4-2", "AQL-5.4-3", "AQL-5.4-4"],
+    ),
     ("mcp-aql", "introspect", &["AQL-7.3-1"]),
     ("mcp-aql", "audit", &["AQL-1.2-5", "AQL-5.1-6", "AQL-6.4-1"]),
-    // Where all failures are told alike, a token that is not in the store any more is refused as any other is (AQL-7.1-1).
-    ("mcp-aql", "oracle=configured", &["AQL-5.5-1"]),
     ("pending-action", "say", &["PA-11"]),
 ];
 
@@ -59,18 +60,12 @@ const CLARIFICATIONS: &[&str] = &[
     "AAEP-A.5-2",
 ];
 
-/// The clauses that are not supported by one that declares this, each with what it would have to declare; and those of which nothing
-/// is seen by the choices that are taken, the first of each place, each with the choice that it needs.
-pub fn unsupported<P: Protocol>(
-    greeting: &Greeting<P>,
-    choices: &BTreeMap<&str, Vec<&str>>,
-) -> BTreeSet<(&'static str, &'static str)> {
+/// The clauses that are not supported by one that declares this, each with what it would have to declare.
+pub fn unsupported<P: Protocol>(greeting: &Greeting<P>) -> BTreeSet<(&'static str, &'static str)> {
     let shown = KINDS.iter().filter(|kind| greeting.shows(**kind));
     let shown = shown.map(serde_json::to_value);
     let shown = shown.filter_map(|it| it.ok()?.as_str().map(str::to_owned));
-    let taken = choices.iter();
-    let taken = taken.filter_map(|(place, fit)| Some(format!("{place}={}", fit.first()?)));
-    let declared: BTreeSet<String> = greeting.declared().chain(shown).chain(taken).collect();
+    let declared: BTreeSet<String> = greeting.declared().chain(shown).collect();
     let missing = NEEDS
         .iter()
         .filter(|(protocol, need, _)| *protocol == P::NAME && !declared.contains(*need));

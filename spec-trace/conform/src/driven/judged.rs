@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use countersign_model::engine::protocol::Protocol as _;
+use countersign_model::facade::engine::Catalog;
+use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
 
 /// The clauses that the judge of this protocol names, in the order of the documents; none of a protocol that there is not.
@@ -11,7 +12,7 @@ use countersign_model::pending_action::PendingAction;
 pub fn judged(protocol: &str) -> &'static [&'static str] {
     match protocol {
         "aaep" => AAEP,
-        "mcp-aql" => MCP_AQL,
+        "mcp-aql" => &MCP_AQL,
         "pending-action" => &PENDING_ACTION,
         _ => &[],
     }
@@ -151,69 +152,11 @@ const AAEP: &[&str] = &[
     "AAEP-EV-16",
 ];
 
-const MCP_AQL: &[&str] = &[
-    "AQL-1.2-1",
-    "AQL-1.2-2",
-    "AQL-1.2-3",
-    "AQL-1.2-4",
-    "AQL-1.2-5",
-    "AQL-1.3-1",
-    "AQL-1.3-2",
-    "AQL-2.1-1",
-    "AQL-2.2-1",
-    "AQL-2.2-2",
-    "AQL-2.2-3",
-    "AQL-3.1-1",
-    "AQL-3.1-3",
-    "AQL-3.2-1",
-    "AQL-3.2-3",
-    "AQL-3.2-4",
-    "AQL-3.3-1",
-    "AQL-4.1-1",
-    "AQL-4.1-2",
-    "AQL-4.1-3",
-    "AQL-4.1-4",
-    "AQL-4.1-5",
-    "AQL-4.1-6",
-    "AQL-4.2-1",
-    "AQL-4.3-1",
-    "AQL-5.1-1",
-    "AQL-5.1-2",
-    "AQL-5.1-3",
-    "AQL-5.1-4",
-    "AQL-5.1-5",
-    "AQL-5.1-6",
-    "AQL-5.1-7",
-    "AQL-5.1-8",
-    "AQL-5.1-9",
-    "AQL-5.2-1",
-    "AQL-5.2-2",
-    "AQL-5.2-3",
-    "AQL-5.3-1",
-    "AQL-5.3-2",
-    "AQL-5.3-3",
-    "AQL-5.4-1",
-    "AQL-5.4-2",
-    "AQL-5.4-3",
-    "AQL-5.4-4",
-    "AQL-5.5-1",
-    "AQL-5.5-2",
-    "AQL-5.5-3",
-    "AQL-6.1-1",
-    "AQL-6.1-2",
-    "AQL-6.2-1",
-    "AQL-6.3-1",
-    "AQL-6.3-2",
-    "AQL-6.3-3",
-    "AQL-6.3-4",
-    "AQL-6.4-1",
-    "AQL-6.5-1",
-    "AQL-7.1-1",
-    "AQL-7.1-2",
-    "AQL-7.2-2",
-    "AQL-7.3-1",
-    "AQL-7.3-2",
-];
+static MCP_AQL: LazyLock<Vec<&'static str>> = LazyLock::new(of_text::<McpAql>);
+static PENDING_ACTION: LazyLock<Vec<&'static str>> = LazyLock::new(of_text::<PendingAction>);
 
-static PENDING_ACTION: LazyLock<Vec<&'static str>> =
-    LazyLock::new(|| PendingAction::CLAUSES.iter().map(|it| it.id).collect());
+/// The clauses of a text without those of which nobody sees that they are left out.
+fn of_text<P: Catalog>() -> Vec<&'static str> {
+    let rules = P::RULES.iter().filter(|it| it.free.is_none());
+    rules.map(|it| it.name).collect()
+}

@@ -1,7 +1,5 @@
 //! What is fuzzed of the confirmation tokens: runs, their grammar, the canonical form, signed tokens.
 
-use std::sync::LazyLock;
-
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::mcp_aql::{
     AdapterName, Call, ConfirmationToken, DangerLevel, ErrorCode, Gatekeeper, Input, NotCanonical,
@@ -11,41 +9,12 @@ use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::json;
-use crate::bridge::Bridge;
-use crate::mcp_aql::{McpAqlBridge, wide};
 
 /// Every character that an identifier may have (AQL-2.2-1).
 const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
 /// 2026-05-24T14:22:20.000Z.
 const START: i64 = 1_779_632_540_000;
-
-/// The bridge for runs that go as far as the model of MCP-AQL does, made once.
-pub fn far_mcp_aql() -> &'static McpAqlBridge {
-    static BRIDGE: LazyLock<McpAqlBridge> = LazyLock::new(Bridge::far);
-    &BRIDGE
-}
-
-/// A run of the MCP-AQL model and executor that the bytes choose, far beyond the bounds of the exhaustive walk.
-///
-/// # Panics
-///
-/// Where model and executor differ, with the shrunk run.
-pub fn mcp_aql_schedule(bytes: &[u8]) {
-    super::run(far_mcp_aql(), bytes);
-}
-
-/// A run of the gatekeeper that the bytes choose, with any number of tokens, sessions and adapters and to the millisecond, under
-/// the judge.
-///
-/// # Panics
-///
-/// Where the judge finds something, with the shrunk run.
-pub fn mcp_aql_wide(bytes: &[u8]) {
-    if let Err(broken) = wide::play(&wide::Run::of(bytes)) {
-        panic!("{broken}");
-    }
-}
 
 /// The bytes as a token: what section 2.2 allows is read as it is written, nothing else is read, and none of it is
 /// honoured that was not issued.

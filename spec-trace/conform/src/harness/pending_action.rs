@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_model::pending_action::PendingAction;
-use countersign_model::pending_action::account::Account;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
     ActionId, Arguments, Decide, Decision, Effect, Entry, Input, Ledger, Output, Proposal, Propose,
@@ -13,52 +11,6 @@ use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::json::{means_the_same, turned};
-use crate::driven::Driven as _;
-use crate::pending_action::Driver;
-use crate::pending_action::executor::{AT_LEAST_ONCE, FAR, Reference};
-use crate::schedule;
-use crate::search::{self, Exact, model_of};
-use crate::spoken::{Host as _, drawn, shrunk};
-use crate::wide::random;
-
-/// A run of the reference ledger in the search that the bytes choose, far beyond the bounds of the exhaustive one.
-///
-/// # Panics
-///
-/// Where something does not hold, with the run.
-pub fn pending_action_schedule(bytes: &[u8]) {
-    let party = Exact::new(Reference::new(AT_LEAST_ONCE), Account::default());
-    if let Some(broken) = search::walk(&model_of(party, FAR), schedule::choices(bytes)) {
-        panic!("{}\n{}", broken.name, broken.debugged());
-    }
-}
-
-/// A random run of the reference under the checker that the bytes choose: the first the host's settings, each two of the others a step,
-/// and all of them the steps behind these.
-///
-/// Two bytes name one of 65,536 random steps: a fuzzer that copies or moves bytes repeats or moves steps. However few bytes there
-/// are, the run is long.
-///
-/// # Panics
-///
-/// Where the checker finds something, with the shrunk run.
-pub fn pending_action_wide(bytes: &[u8]) {
-    let (settings, steps) = bytes.split_first().unwrap_or((&0, &[]));
-    let seed = |bytes: &[u8]| {
-        let mix = |seed: u64, byte: &u8| (seed ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
-        bytes.iter().fold(1, mix)
-    };
-    let steps = steps.chunks(2).take(MOST_STEPS);
-    let steps = steps.flat_map(|it| random(seed(it)).take(Driver::BYTES));
-    let behind = random(seed(bytes)).take(MOST_STEPS * Driver::BYTES);
-    let bytes: Vec<u8> = [*settings].into_iter().chain(steps).chain(behind).collect();
-    if let Some((_, broken)) = shrunk::<PendingAction>(&drawn(&bytes)) {
-        panic!("{broken}\n{}", broken.shown.join("\n"));
-    }
-}
-
-/// As many steps the bytes of a run name at most, and so many come behind them: what a step costs grows with those before it.
-const MOST_STEPS: usize = 100;
 
 /// The most records of a journal that are looked at: the work is more than their number squared.
 const MOST_RECORDS: usize = 24;

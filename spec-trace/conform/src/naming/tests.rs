@@ -1,32 +1,17 @@
 //! Executors that are not what the text wants, and the clauses that the judge names.
 
-use std::sync::Arc;
-
 use countersign_model::aaep::action::{Action as AaepAction, EVERYBODY_COMES};
 use countersign_model::aaep::bounds::Bounds as AaepBounds;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::words::{
     AllowedReplies, Class, Decision, Risk, SessionName, Slot, Subscriber,
 };
-use countersign_model::mcp_aql::action::{Action as McpAqlAction, Fault};
-use countersign_model::mcp_aql::bounds::Bounds as McpAqlBounds;
-use countersign_model::mcp_aql::words::{self as mcp_aql_words, Danger, Lifetime, Oracle, Scope};
-use countersign_reference::mcp_aql::CheckOrder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::*;
+use crate::AHEAD;
 use crate::aaep::AaepBridge;
-use crate::mcp_aql::McpAqlBridge;
-use crate::{AHEAD, NOT_NAMED, shrink};
-
-/// The clause of the shrunk divergence, what the text would have wanted, and where the two differ.
-fn named<E: Execution>(bridge: &Bridge<E>, run: &[Action<E>]) -> (&'static str, String, Where) {
-    let shrunk = shrink(bridge, run).expect("they differ");
-    let disagreement = shrunk.divergence.disagreement;
-    let required = disagreement.required.expect("what the judge says");
-    (disagreement.clause, required, disagreement.place)
-}
 
 /// The same executor, read back from a document in which other texts stand for these.
 fn rewritten<T: Serialize + DeserializeOwned>(executor: &T, changes: &[(&str, &str)]) -> T {
@@ -62,67 +47,6 @@ const REJECT: AaepAction = AaepAction::Decide {
 
 fn aaep() -> AaepBridge {
     AaepBridge::new(AaepBounds::SMALL).expect("the presets are in range")
-}
-
-const REQUEST: McpAqlAction = McpAqlAction::Request(mcp_aql_words::Request {
-    scope: Scope {
-        session: Some(SessionName::A),
-        ..Scope::PLAIN
-    },
-    danger: Danger::Destructive,
-    max_uses: 1,
-    lifetime: Lifetime::Default,
-});
-
-const fn set_up(oracle: Oracle) -> McpAqlAction {
-    McpAqlAction::SetUp {
-        tolerance: 0,
-        oracle,
-    }
-}
-
-const fn send(fault: Fault) -> McpAqlAction {
-    McpAqlAction::Send {
-        slot: Slot::First,
-        fault,
-    }
-}
-
-const DELIVER: McpAqlAction = McpAqlAction::Deliver { index: 0, skew: 0 };
-
-fn mcp_aql() -> McpAqlBridge {
-    let bridge = McpAqlBridge::new(McpAqlBounds::SMALL).expect("the presets are in range");
-    bridge.literal()
-}
-
-/// AQL-4.1-2: an executor that makes the checks in another order gives a token with two faults the wrong code, where a code is
-/// told. Where none is, the text does not say what the log has to name.
-#[test]
-fn another_order_of_checks_is_named_where_the_client_is_told() {
-    let McpAqlBridge {
-        model,
-        mut environment,
-        ..
-    } = mcp_aql();
-    environment.settings.check_order = CheckOrder::Sample;
-    let bridge = Bridge::of(model, environment);
-    let run = |oracle| {
-        [
-            set_up(oracle),
-            REQUEST,
-            send(Fault::Operation),
-            McpAqlAction::Tick,
-            McpAqlAction::Tick,
-            McpAqlAction::Tick,
-            DELIVER,
-        ]
-    };
-    let wanted =
-        "token 0 must get TOKEN_INVALID or TOKEN_EXPIRED: its expiry and the tolerance are over";
-    let told = named(&bridge, &run(Oracle::Codes));
-    assert_eq!(told, ("AQL-4.1-2", wanted.to_owned(), Where::Output));
-    let (_, required, place) = named(&bridge, &run(Oracle::Uniform));
-    assert_eq!((&*required, place), (NOT_NAMED, Where::Output));
 }
 
 /// AAEP-A.1-2: what is held alone is named by what comes of it.
@@ -183,22 +107,6 @@ fn a_forgotten_rejection_is_named_once_it_matters() {
     assert_found(found, "AAEP-6.3.4-3", wanted);
 }
 
-/// AQL-4.1-3: a use that was forgotten.
-#[test]
-fn a_forgotten_use_is_named_once_it_matters() {
-    let run = [set_up(Oracle::Codes), REQUEST, send(Fault::None), DELIVER];
-    let bridge = mcp_aql();
-    assert_eq!(later(&bridge, &run, |_| {}), None);
-    let found = later(&bridge, &run, |host| {
-        let consumed = r#""phase":"consumed""#;
-        let live = r#""phase":{"live":{"uses_left":1}}"#;
-        host.gatekeeper = Arc::new(rewritten(&*host.gatekeeper, &[(consumed, live)]));
-    });
-    let wanted =
-        "operation 0 must not run on token 0: it has had its uses; seen after: client sends again";
-    assert_found(found, "AQL-4.1-3", wanted);
-}
-
 /// What is found where one thing is asked after a run, and the executor does what it does when another is.
 fn done_for<E: Execution>(
     bridge: &Bridge<E>,
@@ -238,38 +146,6 @@ fn a_question_that_is_asked_all_the_same_is_named_by_what_forbids_it() {
         (asks(Risk::Low, 0, false), "AAEP-EV-5"),
     ] {
         let found = done_for(&aaep(), &run, [wrong, right]);
-        assert_eq!(found, Some(clause));
-    }
-}
-
-/// AQL-1.3-1, AQL-5.1-1, AQL-5.4-1: a token that was not to be issued, and a call that was not to run.
-#[test]
-fn what_is_issued_or_run_all_the_same_is_named_by_what_forbids_it() {
-    let request = |session, danger, max_uses, lifetime| {
-        McpAqlAction::Request(mcp_aql_words::Request {
-            scope: Scope {
-                session,
-                ..Scope::PLAIN
-            },
-            danger,
-            max_uses,
-            lifetime,
-        })
-    };
-    let (session, default) = (Some(SessionName::A), Lifetime::Default);
-    let gated = Danger::Destructive;
-    let [once, twice] = [1, 2].map(|uses| request(session, gated, uses, default));
-    let safe = request(session, Danger::Safe, 1, default);
-    for (wrong, clause) in [
-        ([request(None, gated, 2, default), twice], "AQL-5.4-1"),
-        (
-            [request(session, gated, 1, Lifetime::Ticks(16)), once],
-            "AQL-5.1-1",
-        ),
-        ([once, safe], "AQL-1.3-1"),
-        ([safe, once], "AQL-1.3-1"),
-    ] {
-        let found = done_for(&mcp_aql(), &[set_up(Oracle::Codes)], wrong);
         assert_eq!(found, Some(clause));
     }
 }

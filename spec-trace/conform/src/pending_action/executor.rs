@@ -14,7 +14,6 @@ use countersign_model::pending_action::alphabet::{
     self, Arguments, Body, Call, Effect, Event, Id, Lost, Message, Name, Op, Output, Proposal,
     Reason, SnapshotId, Status, Value, What,
 };
-use countersign_model::pending_action::environment::Bounds;
 use countersign_model::pending_action::readings::{self, Reading};
 use countersign_model::pending_action::spec::ARGUMENT_LEVELS;
 use countersign_reference::ids::IdSource;
@@ -36,16 +35,6 @@ pub const AT_LEAST_ONCE: Settings = Settings {
     expiry_absent: real::ExpiryAbsent::Never,
     deciders_absent: real::DecidersAbsent::Anyone,
     delivery: real::Delivery::AtLeastOnce,
-};
-
-/// Bounds for random runs, beyond any exhaustive search.
-pub const FAR: Bounds = Bounds {
-    actions: 3,
-    ticks: 8,
-    set_back: 3,
-    crashes: 3,
-    rollbacks: 3,
-    ..Bounds::ONE
 };
 
 /// The reference ledger and its host.
@@ -389,6 +378,8 @@ impl Executor<PendingAction> for Reference {
 }
 
 impl Differing for PendingAction {
+    const IS_ORDERED: bool = true;
+
     /// `executed` has a `result` or none, and an idempotent call in doubt "may be performed again … instead of its `in_doubt`".
     fn may_replace(expected: &Output, output: &Output) -> bool {
         match (expected, output) {

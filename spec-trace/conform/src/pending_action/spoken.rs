@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::alphabet::{Call, Decide, Lost, Op as Asked, Output, Value};
+use countersign_model::pending_action::environment::Bounds;
 use countersign_model::pending_action::readings::{Reading, Rollback};
 use countersign_model::pending_action::spec::ARGUMENT_BYTES;
 use countersign_model::pending_action::wire::Names;
@@ -33,6 +34,14 @@ pub(super) fn named(kind: usize, number: usize) -> String {
 impl Spoken for PendingAction {
     type Codec = Names;
     type Reference = Reference;
+    const FAR: Bounds = Bounds {
+        actions: 3,
+        ticks: 8,
+        set_back: 3,
+        crashes: 3,
+        rollbacks: 3,
+        ..Bounds::ONE
+    };
     const CONTRACT: &'static str = "PA-10";
     const SUITE: [&'static str; 2] = [include_str!("suite.json"), include_str!("clauses.json")];
     const BYTES: usize = 16;

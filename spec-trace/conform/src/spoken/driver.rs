@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use countersign_model::engine::protocol::Variant;
-use countersign_model::readings;
 use countersign_model::wire::Codec as _;
+use countersign_model::{facade, readings};
 use countersign_protocol::{Common, Greeting, Kind, Op, Output as Put, Protocol as _};
 
 use super::{Host as _, START, Spoken, Wire};
@@ -173,12 +173,10 @@ impl<P: Spoken> Suited for Driver<P> {
         greeting: &Greeting<Wire<P>>,
         settled: &[(&str, &str)],
     ) -> Vec<Taken<Checked<P>>> {
-        let default = P::Reading::default();
-        let default = settled.iter().fold(default, |reading, (name, way)| {
-            readings::with(P::PLACES, reading, name, way).unwrap_or(reading)
-        });
+        let settled = || settled.iter().copied();
+        let default = facade::change(P::PLACES, P::NUMBERS, P::Reading::default(), settled());
         let mut all = vec![(Vec::new(), default, 0)];
-        let is_open = |name: &str| settled.iter().all(|(settled, _)| *settled != name);
+        let is_open = |name: &str| settled().all(|(settled, _)| settled != name);
         let open = P::OPEN.iter().filter(|(name, _)| is_open(name));
         let count: usize = open.clone().map(|(_, ways)| ways.len()).product();
         let most = if count > MOST_READINGS { 2 } else { u8::MAX };

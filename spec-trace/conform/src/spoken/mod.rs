@@ -42,6 +42,8 @@ pub trait Spoken: Catalog + Worded + Differing {
     type Codec: Codec<Text = Self, Driver: Protocol<Capability: Copy>>;
     /// The reference with its host.
     type Reference: Host<Self>;
+    /// Bounds for random runs of the search, beyond any exhaustive one.
+    const FAR: Self::Bounds;
     /// The clause that stands for the whole contract, where none is named.
     const CONTRACT: &'static str;
     /// The suite as it is committed: the runs of the text, and those for clauses that none of them exercises.

@@ -7,7 +7,7 @@ use countersign_model::engine::party::{ByVariant, Judged};
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::Freedom;
 use countersign_model::facade::Rule;
-use countersign_model::facade::engine::{Step as Taken, Variation, run_of};
+use countersign_model::facade::engine::{Step as Taken, Variation, property, run_of};
 use countersign_model::wire::Codec as _;
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
@@ -43,6 +43,9 @@ pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<Driver<P>> {
         progress(rule.name);
         runs.push(shortest_without::<P>(rule));
     }
+    progress("situations");
+    let situations = situations::<P>();
+    runs.extend(situations.values().cloned());
     runs.sort_by_key(Vec::len);
     for rule in ablated::<Driver<P>>() {
         progress(rule.name);
@@ -64,9 +67,9 @@ pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<Driver<P>> {
     for (name, reason) in unseen::<Driver<P>>() {
         derived.leaves_out(format!("{WITHOUT}{name}"), reason);
     }
-    progress("situations");
-    for (name, steps) in situations::<P>() {
-        derived.shows(format!("{WITNESS}{name}"), steps);
+    for it in P::WITNESSES {
+        let steps = situations.get(it.name).cloned().unwrap_or_default();
+        derived.shows(format!("{WITNESS}{}", property(it).name), steps);
     }
     derived.suite()
 }

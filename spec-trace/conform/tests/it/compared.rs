@@ -7,7 +7,6 @@
 
 mod aaep;
 mod fields;
-mod mcp_aql;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -345,49 +344,12 @@ fn nothing_of_the_producer_is_left_out() {
     nothing_is_left_out::<countersign_conform::aaep::Environment>();
 }
 
-/// AQL-1.2-3, AQL-3.3-1, AQL-4.2-1, AQL-6.4-1: every field of every response, operation and entry of the log is held against
-/// the text, and so is all that the gatekeeper holds.
-#[test]
-fn nothing_of_the_gatekeeper_is_left_out() {
-    nothing_is_left_out::<countersign_conform::mcp_aql::Environment>();
-}
-
-/// AQL-6.2-2, AQL-7.3-2: the same of one that signs its tokens. It may tell in the log in what a token is for something else, as
-/// one that keeps them does; and as long as none is out that was signed, how it signs makes no difference.
-#[test]
-fn nothing_of_the_gatekeeper_that_signs_is_left_out() {
-    let found = walk(&mcp_aql::signing());
-    println!("{} changes tried", found.tried);
-    let more_is_told = "{\"/failure_reason\"} of audit TOKEN_REJECTED, now ";
-    let unnoticed = found.unnoticed.iter().filter(|what| {
-        let told = r#""failure_reason":"other_operation""#;
-        !(what.starts_with(more_is_told) && what.contains(told))
-    });
-    assert_eq!(unnoticed.collect::<Vec<_>>(), [""; 0]);
-    assert_eq!(found.free, BTreeSet::new());
-    let held = found.held.iter().filter(|(_, unnoticed)| **unnoticed);
-    let held: Vec<&str> = held.map(|(field, _)| field.as_str()).collect();
-    let unsigned = [
-        "/signer",
-        "/signer/current",
-        "/signer/generations/Files",
-        "/signer/generations/files",
-    ];
-    let kept = NOT_COMPARED
-        .iter()
-        .filter(|entry| entry.protocol == "mcp-aql" && entry.place == Where::State);
-    let kept = kept.map(|entry| entry.field);
-    assert_eq!(held, unsigned.into_iter().chain(kept).collect::<Vec<_>>());
-}
-
-/// AAEP-EV-1, AQL-5.1-5: what a host has chosen, nothing of it what an executor has by itself, is the same after it was
+/// AAEP-EV-1: what a host has chosen, nothing of it what an executor has by itself, is the same after it was
 /// written down. A new setting does not compile here.
 #[test]
 fn no_setting_is_lost_on_a_restart() {
     let producer = aaep::chosen();
     assert_eq!(read_back(&producer), producer);
-    let gatekeeper = mcp_aql::chosen();
-    assert_eq!(read_back(&gatekeeper), gatekeeper);
 }
 
 fn read_back<T: serde::Serialize + serde::de::DeserializeOwned>(executor: &T) -> T {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use countersign_model::aaep::numbers::NUMBERS;
-use countersign_model::mcp_aql::numbers::Numbers;
+use countersign_model::mcp_aql::readings::Numbers;
 use countersign_model::numbers::Value as Number;
 use countersign_model::pending_action::spec::{
     ARGUMENT_BYTES, ARGUMENT_LEVELS, LABEL_CHARACTERS, NAME_CHARACTERS, SUMMARY_CHARACTERS,
@@ -93,17 +93,17 @@ fn the_limits_of_pending_actions_are_those_of_the_text() {
 /// AQL-5.1-1, AQL-5.1-5: a call can ask for no longer life than the text allows any token, an operator for no more tolerance.
 #[test]
 fn the_limits_of_confirmation_tokens_are_those_of_the_text() {
-    let text = Numbers::TEXT;
+    let text = Numbers::default();
     let lifetimes = [text.destructive, text.forbidden, text.quota];
     let longest = lifetimes.map(|it| it.longest).into_iter().max().unwrap();
     let found = limits("mcp-aql.request");
     for limit in [
-        ("call.ttl_seconds", "maximum", i64::from(longest)),
+        ("call.ttl_seconds", "maximum", longest / 1000),
         ("configure.clock_skew_tolerance_seconds", "minimum", 0),
         (
             "configure.clock_skew_tolerance_seconds",
             "maximum",
-            i64::from(text.longest_tolerance),
+            text.longest_tolerance / 1000,
         ),
     ] {
         assert!(

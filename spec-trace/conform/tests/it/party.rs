@@ -6,7 +6,7 @@ use std::time::Duration;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Others, Search, play};
 use countersign_conform::implementation::Greeted;
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::mcp_aql::Driver as McpAqlDriver;
 use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::suite::committed;
 use countersign_conform::suite::party::{Answering, ablated, all, keeping, text_of, without};
@@ -49,13 +49,17 @@ fn found<D: Answering>(rule: &str, party: D::Party) -> BTreeSet<&'static str> {
 fn assert_found<D: Answering>() {
     let suite = committed::<D>();
     let shows: Vec<&String> = suite.runs.iter().flat_map(|it| &it.shows).collect();
+    let mut unfound = Vec::new();
     for rule in ablated::<D>() {
         let shown = format!("without {}: ", rule.name);
         let clauses = shows.iter().filter_map(|it| it.strip_prefix(&shown));
         let clauses: BTreeSet<&str> = clauses.collect();
         let found = found::<D>(rule.name, without::<D>(rule));
-        assert!(!found.is_disjoint(&clauses), "{shown}{found:?}");
+        if found.is_disjoint(&clauses) {
+            unfound.push(format!("{shown}{found:?}"));
+        }
     }
+    assert!(unfound.is_empty(), "{unfound:?}");
     for (name, reason) in D::unseen() {
         let named = text_of::<D>().named(name);
         let [rule] = named[..] else {
@@ -79,7 +83,7 @@ fn a_rule_of_pending_actions_that_is_left_out_is_found() {
 
 #[test]
 fn the_model_of_confirmation_tokens_keeps_to_its_text() {
-    assert_kept::<McpAqlDriver>(70);
+    assert_kept::<McpAqlDriver>(46);
 }
 
 #[test]

@@ -11,7 +11,6 @@ use countersign_conform::Sides;
 use countersign_conform::aaep::{AaepBridge, Environment as Aaep};
 use countersign_conform::bridge::{Action, Bridge, Execution, State};
 use countersign_conform::harness;
-use countersign_conform::mcp_aql::{Environment as McpAql, McpAqlBridge};
 use countersign_conform::schedule::{self, ReplayError, SavedRun};
 use countersign_model::bounds::Bounds as _;
 use countersign_model::specification::Modelled;
@@ -37,12 +36,6 @@ trait Far: Execution + 'static {
 impl Far for Aaep {
     fn far() -> &'static AaepBridge {
         harness::far_aaep()
-    }
-}
-
-impl Far for McpAql {
-    fn far() -> &'static McpAqlBridge {
-        harness::far_mcp_aql()
     }
 }
 
@@ -141,13 +134,6 @@ prop_state_machine! {
     fn the_producer_follows_the_model_on_random_runs(
         sequential 1..200 => Executor<Aaep>
     );
-
-    /// AQL-5.1-3, AQL-5.2-2, AQL-6.1-1, AQL-7.1-1: whatever the order of calls, retries, faults, clocks, revocations
-    /// and crashes, the executor does what the model allows.
-    #[test]
-    fn the_gatekeeper_follows_the_model_on_random_runs(
-        sequential 1..200 => Executor<McpAql>
-    );
 }
 
 /// Every run that is kept of a protocol, with its file.
@@ -178,11 +164,6 @@ fn replay<E: Far>() {
 #[test]
 fn every_kept_run_of_aaep_agrees() {
     replay::<Aaep>();
-}
-
-#[test]
-fn every_kept_run_of_mcp_aql_agrees() {
-    replay::<McpAql>();
 }
 
 /// The choices of a run, as many as a fuzzer makes, from a seed (xorshift).
@@ -217,9 +198,4 @@ fn missing_rules_are_noticed<E: Far>() {
 #[test]
 fn a_rule_of_aaep_that_only_one_side_has_is_noticed() {
     missing_rules_are_noticed::<Aaep>();
-}
-
-#[test]
-fn a_rule_of_mcp_aql_that_only_one_side_has_is_noticed() {
-    missing_rules_are_noticed::<McpAql>();
 }

@@ -11,7 +11,6 @@ use countersign_clauses::cited;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Others, play};
 use countersign_conform::implementation::{Greeted, Implementation};
-use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::spoken::{self, Driver, Spoken};
 use countersign_conform::suite::{OfModel, Suited, translated};
 use countersign_model::checker::StepText;
@@ -69,16 +68,6 @@ pub trait Replay: Suited {
 }
 
 impl Replay for AaepDriver {
-    fn asked<I: Implementation<Self::Protocol>>(
-        model: &dyn Model,
-        steps: &[StepText],
-        partner: &mut Greeted<Self::Protocol, I>,
-    ) -> Option<Asked> {
-        asked_of_model::<Self, I>(model, steps, partner)
-    }
-}
-
-impl Replay for McpAqlDriver {
     fn asked<I: Implementation<Self::Protocol>>(
         model: &dyn Model,
         steps: &[StepText],

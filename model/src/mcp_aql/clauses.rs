@@ -1,0 +1,77 @@
+//! The clauses of the confirmation tokens, in the order of the text. The principles of section 1.2 stand last: each
+//! says once more what the sections say, and a clause that says what exactly is wrong names a finding before one that
+//! says it in general.
+
+use crate::clauses;
+
+clauses! { pub const CLAUSES;
+    A1_3_1 "AQL-1.3-1" Must;
+    A1_3_2 "AQL-1.3-2" Must;
+    A2_1_1 "AQL-2.1-1" Must;
+    A2_2_1 "AQL-2.2-1" Must;
+    A2_2_2 "AQL-2.2-2" Must;
+    A2_2_3 "AQL-2.2-3" Must;
+    A2_3_1 "AQL-2.3-1" Should;
+    A3_1_1 "AQL-3.1-1" Must;
+    A3_1_2 "AQL-3.1-2" Should;
+    A3_1_3 "AQL-3.1-3" Must;
+    A3_1_4 "AQL-3.1-4" May;
+    A3_2_1 "AQL-3.2-1" Must;
+    A3_2_2 "AQL-3.2-2" Should;
+    A3_2_3 "AQL-3.2-3" Must;
+    A3_2_4 "AQL-3.2-4" Must;
+    A3_3_1 "AQL-3.3-1" Must;
+    A4_1_1 "AQL-4.1-1" Must;
+    A4_1_2 "AQL-4.1-2" Must;
+    A4_1_3 "AQL-4.1-3" Must;
+    A4_1_4 "AQL-4.1-4" Must;
+    A4_1_5 "AQL-4.1-5" Must;
+    A4_1_6 "AQL-4.1-6" Must;
+    A4_2_1 "AQL-4.2-1" Must;
+    A4_3_1 "AQL-4.3-1" Must;
+    A5_1_1 "AQL-5.1-1" Must;
+    A5_1_2 "AQL-5.1-2" Must;
+    A5_1_3 "AQL-5.1-3" Must;
+    A5_1_4 "AQL-5.1-4" May;
+    A5_1_5 "AQL-5.1-5" Should;
+    A5_1_6 "AQL-5.1-6" Should;
+    A5_1_7 "AQL-5.1-7" Must;
+    A5_1_8 "AQL-5.1-8" May;
+    A5_1_9 "AQL-5.1-9" May;
+    A5_2_1 "AQL-5.2-1" Should;
+    A5_2_2 "AQL-5.2-2" Must;
+    A5_2_3 "AQL-5.2-3" May;
+    A5_3_1 "AQL-5.3-1" May;
+    A5_3_2 "AQL-5.3-2" May;
+    A5_3_3 "AQL-5.3-3" May;
+    A5_4_1 "AQL-5.4-1" May;
+    A5_4_2 "AQL-5.4-2" Must;
+    A5_4_3 "AQL-5.4-3" Must;
+    A5_4_4 "AQL-5.4-4" May;
+    A5_5_1 "AQL-5.5-1" Must;
+    A5_5_2 "AQL-5.5-2" Should;
+    A5_5_3 "AQL-5.5-3" Should;
+    A6_1_1 "AQL-6.1-1" Must;
+    A6_1_2 "AQL-6.1-2" May;
+    A6_2_1 "AQL-6.2-1" Must;
+    A6_2_2 "AQL-6.2-2" May;
+    A6_2_3 "AQL-6.2-3" Must;
+    A6_2_4 "AQL-6.2-4" Must;
+    A6_3_1 "AQL-6.3-1" Should;
+    A6_3_2 "AQL-6.3-2" Should;
+    A6_3_3 "AQL-6.3-3" Should;
+    A6_3_4 "AQL-6.3-4" Should;
+    A6_4_1 "AQL-6.4-1" Must;
+    A6_5_1 "AQL-6.5-1" Should;
+    A7_1_1 "AQL-7.1-1" Must;
+    A7_1_2 "AQL-7.1-2" Must;
+    A7_2_1 "AQL-7.2-1" Should;
+    A7_2_2 "AQL-7.2-2" Should;
+    A7_3_1 "AQL-7.3-1" May;
+    A7_3_2 "AQL-7.3-2" May;
+    A1_2_1 "AQL-1.2-1" Should;
+    A1_2_2 "AQL-1.2-2" Must;
+    A1_2_3 "AQL-1.2-3" Must;
+    A1_2_4 "AQL-1.2-4" Must;
+    A1_2_5 "AQL-1.2-5" Must;
+}
