@@ -37,6 +37,8 @@ pub trait Environment:
     const GUARANTEES: &'static [Statement<Self::History>];
     /// What some history must show, or the guarantees hold for want of anything that happens.
     const WITNESSES: &'static [Statement<Self::History>];
+    /// Whether time passes while the process is down, too.
+    const MOVES_WHILE_DOWN: bool = false;
 
     /// Before anything has happened.
     fn surroundings(bounds: &Self::Bounds) -> Self::Surroundings;
@@ -251,7 +253,7 @@ impl<P: Environment, Q: Party<P>> Model<P, Q> {
 
     /// Everything that can happen without a call.
     pub fn moves(&self, state: &State<P, Q>, each: &mut dyn FnMut(Action<P, Q>)) {
-        if state.down.is_none() {
+        if state.down.is_none() || P::MOVES_WHILE_DOWN {
             P::moves(&self.bounds, &state.around, &mut |around| {
                 each(Action::Move(around));
             });
@@ -334,7 +336,7 @@ impl<P: Environment, Q: Party<P>> Checkable for Model<P, Q> {
         )];
         properties.extend(numbered!(always GUARANTEES 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29));
         properties.extend(
-            numbered!(sometimes WITNESSES 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19),
+            numbered!(sometimes WITNESSES 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23),
         );
         properties
     }

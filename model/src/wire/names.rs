@@ -77,10 +77,15 @@ impl Ids {
 
     /// The id of that number. What was never put out has a text of its own.
     pub fn text(&mut self, number: u16) -> String {
+        self.text_as(number, |it| format!("unknown-{it}"))
+    }
+
+    /// The same, where what was never put out has a form, too.
+    pub fn text_as(&mut self, number: u16, make: impl Fn(u16) -> String) -> String {
         if let Some(text) = self.texts.get(usize::from(number)) {
             return text.clone();
         }
-        let text = format!("unknown-{number}");
+        let text = make(number);
         self.unknown.insert(text.clone(), number);
         text
     }

@@ -3,13 +3,13 @@
 //! Two of everything are inline: a search needs no more. A crash brings back no older account: what was put out was
 //! stored, and what was lost of it is told again.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use crate::aaep::text::alphabet::{
-    Ask, CallId, Decision, Name, Output, Run, SessionId, State, SubscriptionId, Time, Token,
+    CallId, Decision, Name, Output, Run, SessionId, State, Subject, SubscriptionId, Time, Token,
+    Written,
 };
+use crate::aaep::text::readings::Unlisted;
 use crate::engine::fact::Fact;
 
 /// Everything that is known.
@@ -21,11 +21,17 @@ pub struct Account {
     pub modifies: Fact,
     /// Whether it tells the sender of a late duplicate.
     pub notifies: Fact,
+    /// Whether it tells the time left of long questions.
+    pub counts_down: Fact,
+    /// Whether it says which subscription gets an event.
+    pub delivers: Fact,
     /// Every session that was ever started.
     pub sessions: SmallVec<[Session; 2]>,
     /// Every subscription that was ever opened.
     pub subscriptions: SmallVec<[Subscription; 2]>,
-    /// Every confirmation that was ever asked for.
+    /// Every output of a session.
+    pub streams: SmallVec<[Stream; 1]>,
+    /// Every confirmation and clarification that was ever asked for, and every tool that runs without.
     pub questions: SmallVec<[Question; 2]>,
     /// How many tokens were put out.
     pub tokens: Token,
@@ -58,10 +64,25 @@ pub struct Session {
     pub id: SessionId,
     /// It has not ended.
     pub is_active: bool,
+    /// It only ends.
+    pub is_handed_off: bool,
     /// The state that it last entered.
     pub state: State,
     /// The state that another event has implied since.
     pub implied: Option<State>,
+}
+
+/// An output of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stream {
+    /// Its session.
+    pub session: SessionId,
+    /// Its number.
+    pub id: Option<Name>,
+    /// How many characters it has.
+    pub length: i64,
+    /// Its last chunk has come.
+    pub is_complete: bool,
 }
 
 /// A subscription.
@@ -75,13 +96,17 @@ pub struct Subscription {
     pub is_open: bool,
 }
 
-/// A confirmation.
+/// A confirmation or a clarification; or a tool that runs without, as if it had been accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Question {
     /// What the host wanted to be asked.
-    pub ask: Arc<Ask>,
+    pub subject: Subject,
     /// The timestamp of its event.
     pub asked_at: Time,
+    /// How long it waits from then.
+    pub timeout: Time,
+    /// So many subscriptions had been opened.
+    pub asked_of: u16,
     /// Nothing before the event has come.
     pub token: Option<Token>,
     /// Nothing before an output has named it.
@@ -94,7 +119,7 @@ pub struct Question {
     pub modified: Option<Name>,
 }
 
-/// What has become of a confirmation.
+/// What has become of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// Nobody has decided.
@@ -107,6 +132,8 @@ pub enum Phase {
     Abandoned,
     /// It was rejected.
     Rejected,
+    /// A reply has answered it, or its default, or its time is over.
+    Answered,
     /// It was taken back, or its session has ended.
     Cancelled,
 }
@@ -117,8 +144,11 @@ impl Default for Account {
             clock: 0,
             modifies: Fact::Perhaps,
             notifies: Fact::Perhaps,
+            counts_down: Fact::Perhaps,
+            delivers: Fact::Perhaps,
             sessions: SmallVec::new(),
             subscriptions: SmallVec::new(),
+            streams: SmallVec::new(),
             questions: SmallVec::new(),
             tokens: 0,
             calls: 0,
@@ -131,10 +161,12 @@ impl Default for Account {
 
 impl Question {
     /// A question that is not yet asked.
-    pub fn new(ask: &Arc<Ask>, now: Time) -> Self {
+    pub fn new(subject: Subject, now: Time, asked_of: u16) -> Self {
         Self {
-            ask: Arc::clone(ask),
+            timeout: subject.timeout(),
+            subject,
             asked_at: now,
+            asked_of,
             token: None,
             call: None,
             phase: Phase::Open,
@@ -145,15 +177,24 @@ impl Question {
 
     /// When its default applies.
     pub fn deadline(&self) -> Time {
-        self.asked_at.saturating_add(self.ask.timeout)
+        self.asked_at.saturating_add(self.timeout)
+    }
+
+    /// Its session.
+    pub fn session(&self) -> SessionId {
+        self.subject.session()
+    }
+
+    /// Whether it is about that action.
+    pub fn is_about(&self, session: SessionId, action: Name) -> bool {
+        let own = self.subject.action();
+        self.session() == session && own.is_some_and(|it| it.name == action)
     }
 
     /// Whether a reply may decide so.
-    pub fn allows(&self, decision: Decision) -> bool {
-        match &self.ask.allowed {
-            Some(allowed) => allowed.contains(&decision),
-            None => matches!(decision, Decision::Accept | Decision::Reject),
-        }
+    pub fn allows(&self, decision: Decision, unlisted: Unlisted) -> bool {
+        let allowed = self.subject.ask().and_then(|it| it.allowed.as_deref());
+        allowed.unwrap_or(unlisted.replies()).contains(&decision)
     }
 }
 
@@ -178,6 +219,7 @@ impl Account {
         self.sessions.push(Session {
             id,
             is_active: true,
+            is_handed_off: false,
             state: State::Idle,
             implied: None,
         });
@@ -196,6 +238,13 @@ impl Account {
             .any(|it| it.id == id && it.is_open)
     }
 
+    /// Whether that subscription said that it can reply.
+    pub fn can_reply(&self, id: SubscriptionId) -> bool {
+        self.subscriptions
+            .iter()
+            .any(|it| it.id == id && it.can_reply)
+    }
+
     /// Whether anybody is there who said that it can reply.
     pub fn can_anybody_reply(&self) -> bool {
         self.subscriptions
@@ -205,11 +254,36 @@ impl Account {
 
     /// The questions of a session that are in that phase.
     pub fn questions_in(&self, session: SessionId, phase: Phase) -> SmallVec<[usize; 2]> {
-        let of = |it: &Question| it.ask.session == session && it.phase == phase;
+        let of = |it: &Question| it.session() == session && it.phase == phase;
         let all = self.questions.iter().enumerate();
         all.filter(|(_, it)| of(it))
             .map(|(place, _)| place)
             .collect()
+    }
+
+    /// A chunk of an output.
+    pub fn write(&mut self, session: SessionId, it: &Written) {
+        let is_it = |other: &&mut Stream| (other.session, other.id) == (session, it.stream);
+        let length = it.position.saturating_add(it.characters.into());
+        match self.streams.iter_mut().find(is_it) {
+            Some(stream) => {
+                stream.length = length;
+                stream.is_complete |= it.is_last;
+            }
+            None => self.streams.push(Stream {
+                session,
+                id: it.stream,
+                length,
+                is_complete: it.is_last,
+            }),
+        }
+    }
+
+    /// How long that output is, and whether it is complete.
+    pub fn written(&self, session: SessionId, id: Option<Name>) -> Option<(i64, bool)> {
+        let is_it = |it: &&Stream| (it.session, it.id) == (session, id);
+        let found = self.streams.iter().find(is_it);
+        found.map(|it| (it.length, it.is_complete))
     }
 
     /// The question with that token.
@@ -220,19 +294,18 @@ impl Account {
     /// The last question about what that output runs, or says to run.
     pub fn about(&self, run: &Run) -> Option<usize> {
         let is = |it: &Question| {
-            it.ask.session == run.session
-                && it.ask.action.name == run.action
-                && it.call.is_none_or(|call| call == run.call)
+            it.is_about(run.session, run.action) && it.call.is_none_or(|call| call == run.call)
         };
         self.questions.iter().rposition(is)
     }
 
     /// The question of that call, or the last with that tool where no call is named.
     pub fn called(&self, session: SessionId, call: Option<CallId>, tool: Name) -> Option<usize> {
-        let is_in = |it: &Question| it.ask.session == session;
+        let is_in = |it: &Question| it.session() == session;
         let by_call = |it: &Question| is_in(it) && call.is_some() && it.call == call;
         let by_tool = |it: &Question| {
-            is_in(it) && (call.is_none() || it.call.is_none()) && it.ask.tool.name == tool
+            let own = it.subject.action().map(|it| it.tool);
+            is_in(it) && (call.is_none() || it.call.is_none()) && own == Some(tool)
         };
         let last = |is: &dyn Fn(&Question) -> bool| self.questions.iter().rposition(is);
         last(&by_call).or_else(|| last(&by_tool))

@@ -1,11 +1,11 @@
 //! What is said to a producer of AAEP about confirmations, and what it puts out.
 //!
 //! The values are permissive: whether one is allowed is for the spec to say. Equal texts have equal numbers, by first
-//! appearance in a run. Tokens and call ids are numbered by first appearance in the outputs: a fresh one is the number of
-//! those so far, and a call that names one never put out has any higher number.
+//! appearance in a run. Tokens and call ids are numbered by first appearance in the outputs: a fresh one is the
+//! number of those so far, and a call that names one never put out has any higher number.
 //!
-//! The envelope of an event (`event_id`, `sequence_number`, `timestamp`) is judged by an account of its own, outside the
-//! search. Here stands only the time of a question, from which its timeout counts.
+//! The envelope of an event (`event_id`, `sequence_number`, `timestamp`) is judged by an account of its own, outside
+//! the search. Here stands only the time of a question, from which its timeout counts.
 
 #![expect(
     missing_docs,
@@ -77,6 +77,33 @@ pub enum Decision {
     Other(Name),
 }
 
+/// A kind of answer to a clarification.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Freetext,
+    YesNo,
+    MultipleChoice,
+    Numeric,
+}
+
+/// An answer to a clarification.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Response {
+    Text(Name),
+    Truth(bool),
+    /// Equal numbers have equal names.
+    Number(Name),
+    Other(Name),
+}
+
+/// Who answered a clarification.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum By {
+    Reply,
+    Default,
+    Nobody,
+}
+
 /// How a session ends.
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -131,8 +158,17 @@ pub enum Op {
     },
     Unsubscribe(SubscriptionId),
     Confirm(Arc<Ask>),
+    Clarify(Arc<Query>),
     Deliver(Arc<Message>),
     Cancel(Token),
+    /// The timeout counts from when it was asked.
+    Extend {
+        token: Token,
+        timeout: Time,
+    },
+    Tool(Arc<Task>),
+    Write(Arc<Chunk>),
+    HandOff(Arc<Handoff>),
     FinishTool {
         session: SessionId,
         action: Name,
@@ -164,25 +200,159 @@ pub struct Ask {
     pub size: u32,
 }
 
+/// What is to be asked in words.
+#[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Query {
+    pub session: SessionId,
+    pub question: Text,
+    /// In the order given.
+    pub kinds: Option<SmallVec<[Kind; 2]>>,
+    /// Values and labels.
+    pub choices: Option<SmallVec<[(Text, Text); 2]>>,
+    pub timeout: Time,
+    pub default: Option<Text>,
+    /// Of its texts as JSON, in bytes.
+    pub size: u32,
+}
+
+/// A tool that is to run without a question.
+#[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Task {
+    pub session: SessionId,
+    pub action: Text,
+    pub tool: Text,
+    pub summary: Option<Text>,
+    pub risk: Option<Risk>,
+    pub irreversible: Option<bool>,
+    /// The `tool_call_id` that the host gives.
+    pub call: Option<Given>,
+    /// Of its texts as JSON, in bytes.
+    pub size: u32,
+}
+
+/// A piece of output.
+#[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Chunk {
+    pub session: SessionId,
+    /// Its `output_id`.
+    pub stream: Text,
+    pub text: Text,
+    pub characters: u32,
+    pub is_last: bool,
+    /// Of its texts as JSON, in bytes.
+    pub size: u32,
+}
+
+/// A session is to be handed off.
+#[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Handoff {
+    pub session: SessionId,
+    pub reason: Text,
+    pub target: Target,
+    pub uri: Option<Text>,
+    /// Of its texts as JSON, in bytes.
+    pub size: u32,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    Human,
+    SpecialistAgent,
+    EscalationQueue,
+    Other(Name),
+}
+
+/// What a host wants: an action confirmed, words, or a tool that runs.
+#[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    Action(Arc<Ask>),
+    Words(Arc<Query>),
+    Tool(Arc<Task>),
+}
+
+/// What can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Action {
+    pub name: Name,
+    pub tool: Name,
+    pub risk: Risk,
+    pub irreversible: bool,
+}
+
+impl Subject {
+    pub fn session(&self) -> SessionId {
+        match self {
+            Self::Action(it) => it.session,
+            Self::Words(it) => it.session,
+            Self::Tool(it) => it.session,
+        }
+    }
+    pub fn timeout(&self) -> Time {
+        match self {
+            Self::Action(it) => it.timeout,
+            Self::Words(it) => it.timeout,
+            Self::Tool(_) => 0,
+        }
+    }
+    /// What runs, with the ratings that hold where none is said.
+    pub fn action(&self) -> Option<Action> {
+        match self {
+            Self::Action(it) => Some(Action {
+                name: it.action.name,
+                tool: it.tool.name,
+                risk: it.risk,
+                irreversible: it.irreversible,
+            }),
+            Self::Tool(it) => Some(Action {
+                name: it.action.name,
+                tool: it.tool.name,
+                risk: it.risk.unwrap_or(Risk::Low),
+                irreversible: it.irreversible.unwrap_or(false),
+            }),
+            Self::Words(_) => None,
+        }
+    }
+    pub fn ask(&self) -> Option<&Ask> {
+        if let Self::Action(it) = self {
+            Some(it)
+        } else {
+            None
+        }
+    }
+    pub fn query(&self) -> Option<&Query> {
+        if let Self::Words(it) = self {
+            Some(it)
+        } else {
+            None
+        }
+    }
+}
+
 /// What the transport has received.
 #[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
     pub sender: Option<SubscriptionId>,
     pub is_authenticated: bool,
-    /// Nothing where no token and decision can be read.
+    /// Nothing where no token, and neither a decision nor a response, can be read.
     pub reply: Option<Reply>,
 }
 
-/// A `confirmation.reply`. What cannot be read of it is absent.
+/// A `confirmation.reply` or a `clarification.reply`. What cannot be read of it is absent.
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reply {
     /// The first flaw of its form, in the order of the schema.
     pub flaw: Option<Flaw>,
     pub token: Token,
-    pub decision: Decision,
+    pub says: Says,
     pub subscription: Option<SubscriptionId>,
     pub timestamp: Option<Time>,
-    pub modified: Option<Modified>,
+}
+
+/// What a reply says.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Says {
+    Decides(Decision, Option<Modified>),
+    Answers(Response),
 }
 
 /// How a reply departs from its schema.
@@ -193,11 +363,13 @@ pub enum Flaw {
     Type,
     Token,
     Decision,
+    Response,
     Subscription,
     Timestamp,
     DecidedBy,
     Rationale,
     ModifiedAction,
+    Confidence,
     CorrelationId,
     OtherProperty,
 }
@@ -206,8 +378,9 @@ pub enum Flaw {
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Modified {
     pub action: Name,
-    /// By its own words it is riskier, or less reversible, than what was asked about.
-    pub rates_higher: bool,
+    /// By its own words.
+    pub risk: Option<Risk>,
+    pub irreversible: Option<bool>,
 }
 
 /// What a producer puts out.
@@ -221,6 +394,8 @@ pub enum Output {
         status: u16,
         body: Option<Name>,
     },
+    /// What a clarification has come to.
+    Answer(Clarified),
     /// A courtesy to one subscription.
     Notify {
         subscription: SubscriptionId,
@@ -231,11 +406,22 @@ pub enum Output {
     Other(Name),
 }
 
-/// An event, to every subscription.
+/// What a clarification has come to, for its host.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Clarified {
+    pub session: SessionId,
+    pub token: Token,
+    pub response: Option<Response>,
+    pub by: By,
+}
+
+/// An event.
 #[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
     pub session: SessionId,
     pub what: What,
+    /// To these subscriptions alone, by their numbers.
+    pub to: Option<SmallVec<[SubscriptionId; 2]>>,
 }
 
 /// What an event tells.
@@ -248,6 +434,7 @@ pub enum What {
         to: State,
     },
     Asked(Arc<Asked>),
+    Queried(Arc<Queried>),
     Invoked {
         call: Option<CallId>,
         tool: Name,
@@ -259,9 +446,29 @@ pub enum What {
         tool: Name,
         status: Status,
     },
-    Progress,
+    Chunk(Written),
+    HandedOff {
+        reason: Name,
+        target: Target,
+        uri: Option<Name>,
+    },
+    /// Its `eta_ms`.
+    Progress {
+        left: Option<Time>,
+    },
     /// Of a type that says nothing about a confirmation.
     Other(Name),
+}
+
+/// A piece of output as it is put out.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Written {
+    pub stream: Option<Name>,
+    pub text: Name,
+    pub characters: u32,
+    /// So many characters stand before it.
+    pub position: i64,
+    pub is_last: bool,
 }
 
 /// The event that asks for a confirmation.
@@ -282,6 +489,19 @@ pub struct Asked {
     pub allowed: SmallVec<[Decision; 2]>,
 }
 
+/// The event that asks for a clarification.
+#[derive(Arbitrary, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Queried {
+    /// Its timestamp.
+    pub at: Time,
+    pub token: Token,
+    pub question: Name,
+    pub timeout: Time,
+    pub kinds: Option<SmallVec<[Kind; 2]>>,
+    pub choices: Option<SmallVec<[(Name, Name); 2]>>,
+    pub default: Option<Name>,
+}
+
 /// An action that runs now, or may have run.
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Run {
@@ -296,7 +516,7 @@ pub struct Run {
 impl Output {
     /// What it tells of a session.
     pub fn told(&self) -> Option<(SessionId, &What)> {
-        if let Self::Emit(Event { session, what }) = self {
+        if let Self::Emit(Event { session, what, .. }) = self {
             Some((*session, what))
         } else {
             None
@@ -323,8 +543,35 @@ impl Output {
             What::Started
             | What::Ended(_)
             | What::Changed { .. }
-            | What::Progress
+            | What::Queried(_)
+            | What::Chunk(_)
+            | What::HandedOff { .. }
+            | What::Progress { .. }
             | What::Other(_) => None,
+        }
+    }
+
+    /// The token of the question that it asks.
+    pub fn asks(&self) -> Option<Token> {
+        self.told()?.1.asks()
+    }
+}
+
+impl What {
+    /// The token of the question that is asked.
+    pub fn asks(&self) -> Option<Token> {
+        match self {
+            Self::Asked(it) => Some(it.token),
+            Self::Queried(it) => Some(it.token),
+            Self::Started
+            | Self::Ended(_)
+            | Self::Changed { .. }
+            | Self::Invoked { .. }
+            | Self::Completed { .. }
+            | Self::Chunk(_)
+            | Self::HandedOff { .. }
+            | Self::Progress { .. }
+            | Self::Other(_) => None,
         }
     }
 }

@@ -1,6 +1,9 @@
-//! The clauses of AAEP, in the order of its registry: chapter 6, the schema of a reply, appendix A, what events have on the wire.
+//! The clauses of AAEP, in the order of its registry: chapter 6, the schema of a reply, appendix A, what events have
+//! on the wire.
 //!
-//! The appendix is informative. It has `awaiting_input` be the state of a blocked producer, and is read there as a SHOULD.
+//! The appendix is informative. It has `awaiting_input` be the state of a blocked producer, and is read there as a
+//! SHOULD. What it says of a clarification is read as it is worded of a confirmation, and a handoff as what only an
+//! end follows.
 
 use crate::clauses;
 
@@ -122,7 +125,7 @@ clauses! { pub const CLAUSES;
     A_1_3 "AAEP-A.1-3" Must;
     A_2_1 "AAEP-A.2-1" May;
     A_2_2 "AAEP-A.2-2" Should;
-    A_2_3 "AAEP-A.2-3" May;
+    A_2_3 "AAEP-A.2-3" Must;
     A_2_4 "AAEP-A.2-4" May;
     A_2_5 "AAEP-A.2-5" May;
     A_3_1 "AAEP-A.3-1" Must;
@@ -133,8 +136,8 @@ clauses! { pub const CLAUSES;
     A_4_2 "AAEP-A.4-2" Must;
     A_4_3 "AAEP-A.4-3" Must;
     A_4_4 "AAEP-A.4-4" Must;
-    A_5_1 "AAEP-A.5-1" May;
-    A_5_2 "AAEP-A.5-2" May;
+    A_5_1 "AAEP-A.5-1" Must;
+    A_5_2 "AAEP-A.5-2" Must;
     A_6_1 "AAEP-A.6-1" Must;
     A_6_2 "AAEP-A.6-2" Must;
     A_6_3 "AAEP-A.6-3" Must;

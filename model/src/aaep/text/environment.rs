@@ -7,8 +7,9 @@ use smallvec::SmallVec;
 use crate::aaep::text::Aaep;
 use crate::aaep::text::account::Account;
 use crate::aaep::text::alphabet::{
-    Ask, Call, Decision, Flaw, Message, Modified, Name, Op, Outcome, Output, Reply, Risk,
-    SessionId, Status, SubscriptionId, Text, Time, Token, What,
+    Ask, Call, Chunk, Decision, Flaw, Handoff, Kind, Message, Modified, Name, Op, Outcome, Output,
+    Query, Reply, Response, Risk, Says, SessionId, Status, SubscriptionId, Target, Task, Text,
+    Time, Token,
 };
 use crate::aaep::text::guarantees::{GUARANTEES, History, WITNESSES};
 use crate::engine::model::{Environment, Statement};
@@ -20,18 +21,26 @@ use crate::engine::model::{Environment, Statement};
     reason = "each is a feature of its own"
 )]
 pub struct Bounds {
-    /// So many questions are asked.
+    /// So many actions are asked about.
     pub questions: u8,
+    /// So many clarifications are asked for.
+    pub queries: u8,
     /// Questions are of two sessions.
     pub two_sessions: bool,
-    /// The clock goes from 0 to this, by [`TICK`].
+    /// So many tools run unasked, and so many chunks are written.
+    pub work: u8,
+    /// The clock goes from 0 to this, by [`TICK`], or by minutes.
     pub ticks: Time,
+    /// Questions wait for minutes, and can wait longer.
+    pub minutes: bool,
     /// The clock is set back so often, by one tick.
     pub set_back: u8,
     /// The process dies so often.
     pub crashes: u8,
     /// Every kind of question, and every flaw of one.
     pub every_question: bool,
+    /// Every kind of clarification, and every flaw of one.
+    pub every_query: bool,
     /// Every flaw of a reply, and of its sender.
     pub every_reply: bool,
     /// Questions are taken back and sessions end.
@@ -40,24 +49,59 @@ pub struct Bounds {
     pub closings: bool,
 }
 
-/// By this the clock moves.
+/// By this the clock moves, and so long the shortest questions wait.
 pub const TICK: Time = 1_000;
 
 impl Bounds {
+    fn tick(&self) -> Time {
+        if self.minutes { 60 * TICK } else { TICK }
+    }
+    /// A question that can wait longer waits for two ticks.
+    fn timeout(&self) -> Time {
+        if self.minutes { 120 * TICK } else { TICK }
+    }
     /// One question, and everything that can be said about it.
     pub const ONE: Self = Self {
         questions: 1,
+        queries: 0,
+        work: 0,
         two_sessions: false,
         ticks: 2,
+        minutes: false,
         set_back: 1,
         crashes: 0,
         every_question: true,
+        every_query: false,
         every_reply: true,
         endings: true,
         closings: true,
     };
+    /// Larger ones, each by its name alone.
+    pub const OTHER_WORLDS: [(&str, Self); 2] = [
+        (
+            "large",
+            Self {
+                questions: 2,
+                two_sessions: true,
+                crashes: 1,
+                ..Self::ONE
+            },
+        ),
+        (
+            "three",
+            Self {
+                questions: 3,
+                ticks: 1,
+                set_back: 0,
+                crashes: 1,
+                every_question: false,
+                every_reply: false,
+                ..Self::ONE
+            },
+        ),
+    ];
     /// Small worlds, each for the sake of something that another leaves out.
-    pub const WORLDS: [(&str, Self); 5] = [
+    pub const WORLDS: [(&str, Self); 11] = [
         (
             "one",
             Self {
@@ -109,6 +153,86 @@ impl Bounds {
                 every_reply: false,
                 endings: false,
                 closings: false,
+                ..Self::ONE
+            },
+        ),
+        (
+            "more-time",
+            Self {
+                ticks: 3,
+                minutes: true,
+                set_back: 0,
+                crashes: 1,
+                every_question: false,
+                every_reply: false,
+                endings: false,
+                closings: false,
+                ..Self::ONE
+            },
+        ),
+        (
+            "work",
+            Self {
+                questions: 0,
+                work: 2,
+                ticks: 0,
+                set_back: 0,
+                every_question: false,
+                every_reply: false,
+                closings: false,
+                ..Self::ONE
+            },
+        ),
+        (
+            "work-crash",
+            Self {
+                work: 1,
+                ticks: 0,
+                set_back: 0,
+                crashes: 1,
+                every_question: false,
+                every_reply: false,
+                closings: false,
+                ..Self::ONE
+            },
+        ),
+        (
+            "words",
+            Self {
+                questions: 0,
+                queries: 1,
+                set_back: 0,
+                every_question: false,
+                every_query: true,
+                every_reply: false,
+                ..Self::ONE
+            },
+        ),
+        (
+            "two-words",
+            Self {
+                questions: 0,
+                queries: 2,
+                ticks: 1,
+                set_back: 0,
+                every_question: false,
+                every_reply: false,
+                endings: false,
+                ..Self::ONE
+            },
+        ),
+        (
+            "words-crash",
+            Self {
+                queries: 1,
+                ticks: 1,
+                set_back: 0,
+                crashes: 1,
+                every_question: false,
+                every_reply: false,
+                endings: false,
+                closings: false,
+                ..Self::ONE
             },
         ),
     ];
@@ -122,6 +246,9 @@ pub struct Surroundings {
     set_back: u8,
     crashes: u8,
     questions: u8,
+    queries: u8,
+    tools: u8,
+    chunks: u8,
     tokens: Token,
 }
 
@@ -139,6 +266,7 @@ impl Environment for Aaep {
 
     const GUARANTEES: &'static [Statement<History>] = GUARANTEES;
     const WITNESSES: &'static [Statement<History>] = WITNESSES;
+    const MOVES_WHILE_DOWN: bool = true;
 
     fn surroundings(bounds: &Bounds) -> Surroundings {
         let &Bounds {
@@ -149,20 +277,23 @@ impl Environment for Aaep {
             set_back,
             crashes,
             questions: 0,
+            queries: 0,
+            tools: 0,
+            chunks: 0,
             tokens: 0,
         }
     }
 
     fn moves(bounds: &Bounds, around: &Surroundings, each: &mut dyn FnMut(Surroundings)) {
         // Before somebody is asked, every time is alike.
-        if around.questions > 0 && around.clock < bounds.ticks * TICK {
+        if around.questions + around.queries > 0 && around.clock < bounds.ticks * bounds.tick() {
             each(Surroundings {
-                clock: around.clock + TICK,
+                clock: around.clock + bounds.tick(),
                 ..around.clone()
             });
         }
         if around.set_back > 0 && around.clock > 0 {
-            let (clock, set_back) = (around.clock - TICK, around.set_back - 1);
+            let (clock, set_back) = (around.clock - bounds.tick(), around.set_back - 1);
             each(Surroundings {
                 clock,
                 set_back,
@@ -200,10 +331,19 @@ impl Environment for Aaep {
         }
         happens(Op::Tick);
         around.questions(bounds, history, &mut happens);
-        for token in (0..around.tokens).chain([Token::MAX]) {
+        around.queries(bounds, &mut happens);
+        around.work(bounds, &mut happens);
+        let guessed = (bounds.questions + bounds.queries > 0).then_some(Token::MAX);
+        for token in (0..around.tokens).chain(guessed) {
             replies(bounds, around.clock, token, &mut happens);
             if bounds.endings {
                 happens(Op::Cancel(token));
+            }
+            if bounds.minutes {
+                for ticks in [1, 3] {
+                    let timeout = ticks * bounds.tick();
+                    happens(Op::Extend { token, timeout });
+                }
             }
         }
         for number in 0..Name::from(around.questions) {
@@ -254,21 +394,29 @@ impl Environment for Aaep {
             Op::Confirm(_) if !is_refused => {
                 around.questions = around.questions.saturating_add(1);
             }
+            Op::Clarify(_) if !is_refused => around.queries = around.queries.saturating_add(1),
+            Op::Tool(_) if !is_refused => around.tools = around.tools.saturating_add(1),
+            Op::Write(_) if !is_refused => around.chunks = around.chunks.saturating_add(1),
             Op::Restart { lost: 0 } => around.crashes = around.crashes.saturating_sub(1),
             Op::StartSession(_)
             | Op::EndSession { .. }
             | Op::Subscribe { .. }
             | Op::Unsubscribe(_)
             | Op::Confirm(_)
+            | Op::Clarify(_)
             | Op::Deliver(_)
             | Op::Cancel(_)
+            | Op::Extend { .. }
             | Op::FinishTool { .. }
+            | Op::Tool(_)
+            | Op::Write(_)
+            | Op::HandOff(_)
             | Op::Tick
             | Op::Restart { .. } => {}
         }
         for output in outputs {
-            if let Some((_, What::Asked(asked))) = output.told() {
-                around.tokens = around.tokens.max(asked.token.saturating_add(1));
+            if let Some(token) = output.asks() {
+                around.tokens = around.tokens.max(token.saturating_add(1));
             }
         }
         if lost > 0 {
@@ -282,7 +430,7 @@ impl Environment for Aaep {
     }
 
     fn leaves_trace(output: &Output) -> bool {
-        output.told().is_some() || matches!(output, Output::Perform(_))
+        output.told().is_some() || matches!(output, Output::Perform(_) | Output::Answer(_))
     }
 
     fn restart(around: &Surroundings, lost: &[Output]) -> Call {
@@ -318,7 +466,7 @@ fn plain(bounds: &Bounds, number: Name) -> Ask {
         consequence: (40 + number).into(),
         risk: Risk::Low,
         irreversible: false,
-        timeout: TICK,
+        timeout: bounds.timeout(),
         default: Decision::Accept,
         allowed: None,
         size: 100,
@@ -357,7 +505,10 @@ impl Surroundings {
             if next > 0 {
                 confirm(plain(0));
             }
-        } else if self.questions == bounds.questions && history.is_asked(ACTION) {
+        } else if bounds.queries == 0
+            && self.questions == bounds.questions
+            && history.is_asked(ACTION)
+        {
             confirm(plain(0));
         }
         if bounds.every_question {
@@ -408,16 +559,190 @@ impl Surroundings {
     }
 }
 
+impl Surroundings {
+    fn queries(&self, bounds: &Bounds, happens: &mut impl FnMut(Op)) {
+        let mut clarify = |query| happens(Op::Clarify(Arc::new(query)));
+        if bounds.queries == 0 {
+            return;
+        }
+        let next = Name::from(self.queries);
+        let words = |number| words(bounds, number);
+        let chosen = |number| Query {
+            kinds: Some([Kind::MultipleChoice, Kind::Numeric].as_slice().into()),
+            choices: Some(
+                [(CHOICE.into(), 81.into()), (82.into(), 83.into())]
+                    .as_slice()
+                    .into(),
+            ),
+            default: Some(82.into()),
+            ..words(number)
+        };
+        if self.queries < bounds.queries {
+            clarify(words(next));
+            clarify(chosen(next));
+            if bounds.every_query {
+                let both = Some([Kind::Freetext, Kind::MultipleChoice].as_slice().into());
+                clarify(Query {
+                    kinds: both,
+                    ..chosen(next)
+                });
+                let either = Some([Kind::YesNo].as_slice().into());
+                clarify(Query {
+                    kinds: either,
+                    timeout: 2 * TICK,
+                    ..words(next)
+                });
+            }
+        }
+        // The first once more, as it was and in another way.
+        if bounds.questions == 0 && self.queries == bounds.queries {
+            clarify(words(0));
+            clarify(chosen(0));
+        }
+        if bounds.every_query {
+            clarify(Query {
+                session: 5,
+                ..words(next)
+            });
+            clarify(Query {
+                timeout: TICK - 1,
+                ..words(next)
+            });
+            clarify(Query {
+                kinds: Some(SmallVec::new()),
+                ..words(next)
+            });
+            clarify(Query {
+                choices: None,
+                ..chosen(next)
+            });
+            let twice = Some(
+                [(CHOICE.into(), 81.into()), (CHOICE.into(), 83.into())]
+                    .as_slice()
+                    .into(),
+            );
+            clarify(Query {
+                choices: twice,
+                ..chosen(next)
+            });
+            clarify(Query {
+                size: (64 << 10) + 1,
+                ..words(next)
+            });
+        }
+    }
+}
+
+impl Surroundings {
+    fn work(&self, bounds: &Bounds, happens: &mut impl FnMut(Op)) {
+        if bounds.work == 0 {
+            return;
+        }
+        let mut tool = |task| happens(Op::Tool(Arc::new(task)));
+        if self.tools < bounds.work {
+            tool(task(self.tools.into()));
+        }
+        tool(Task {
+            irreversible: Some(true),
+            ..task(9)
+        });
+        if self.questions > 0 {
+            tool(Task {
+                action: ACTION.into(),
+                ..task(9)
+            });
+        }
+        for number in 0..Name::from(self.tools) {
+            happens(Op::FinishTool {
+                session: 0,
+                action: TASK + number,
+                call: None,
+                status: Status::Success,
+            });
+        }
+        for is_last in [false, true] {
+            let chunk = Chunk {
+                session: 0,
+                stream: 120.into(),
+                text: (121 + Name::from(self.chunks)).into(),
+                characters: 8,
+                is_last,
+                size: 100,
+            };
+            if self.chunks < bounds.work {
+                happens(Op::Write(Arc::new(chunk.clone())));
+            }
+            let empty = Chunk {
+                characters: 0,
+                text: Text {
+                    bytes: 0,
+                    ..130.into()
+                },
+                ..chunk
+            };
+            happens(Op::Write(Arc::new(empty)));
+        }
+        happens(Op::HandOff(Arc::new(Handoff {
+            session: 0,
+            reason: 131.into(),
+            target: Target::Human,
+            uri: None,
+            size: 100,
+        })));
+    }
+}
+
+/// Actions that run unasked are numbered from here.
+const TASK: Name = 100;
+
+/// A tool that runs unasked.
+fn task(number: Name) -> Task {
+    Task {
+        session: 0,
+        action: (TASK + number).into(),
+        tool: (110 + number).into(),
+        summary: None,
+        risk: None,
+        irreversible: None,
+        call: None,
+        size: 100,
+    }
+}
+
+/// A value to choose.
+const CHOICE: Name = 80;
+
+/// A question in words that takes any answer.
+fn words(bounds: &Bounds, number: Name) -> Query {
+    Query {
+        session: 0,
+        question: (70 + number).into(),
+        kinds: None,
+        choices: None,
+        timeout: bounds.timeout(),
+        default: None,
+        size: 100,
+    }
+}
+
 /// Replies with that token: by anybody, of any time.
 fn replies(bounds: &Bounds, clock: Time, token: Token, happens: &mut impl FnMut(Op)) {
-    for decision in [Decision::Accept, Decision::Reject] {
+    let decides = [Decision::Accept, Decision::Reject].map(|it| Says::Decides(it, None));
+    let other = [
+        Response::Text(90),
+        Response::Truth(true),
+        Response::Other(1),
+    ];
+    let all = [Response::Text(CHOICE), Response::Number(91)].into_iter();
+    let all = all.chain(other.into_iter().filter(|_| bounds.every_query));
+    let answers = all.map(Says::Answers).filter(|_| bounds.queries > 0);
+    for says in decides.into_iter().chain(answers) {
         let plain = Reply {
             flaw: None,
             token,
-            decision,
+            says,
             subscription: Some(ANA),
             timestamp: Some(clock),
-            modified: None,
         };
         let mut deliver = |sender, is_authenticated, reply| {
             happens(Op::Deliver(Arc::new(Message {
@@ -469,12 +794,16 @@ fn replies(bounds: &Bounds, clock: Time, token: Token, happens: &mut impl FnMut(
                 ..plain
             },
         );
-        for rates_higher in [false, true] {
-            let modified = Some(Modified {
-                action: 60,
-                rates_higher,
-            });
-            deliver(Some(ANA), true, Reply { modified, ..plain });
+        if let Says::Decides(decision, _) = says {
+            for rates_higher in [false, true] {
+                let modified = Modified {
+                    action: 60 + Name::from(rates_higher),
+                    risk: None,
+                    irreversible: Some(rates_higher),
+                };
+                let says = Says::Decides(decision, Some(modified));
+                deliver(Some(ANA), true, Reply { says, ..plain });
+            }
         }
     }
     if bounds.every_reply {

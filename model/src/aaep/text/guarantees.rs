@@ -1,13 +1,14 @@
-//! What AAEP's confirmations are good for: statements about what was seen, and nothing else. No word of the spec is used. What
-//! is true follows from the calls alone: who decided, and when. What was put out is compared with it.
+//! What AAEP's questions are good for: statements about what was seen, and nothing else. No word of the spec is used.
+//! What is true follows from the calls alone: who decided, and when. What was put out is compared with it.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use crate::aaep::text::alphabet::{
-    Ask, Asked, Call, CallId, Decision, Message, Op, Outcome, Output, Reply, Risk, Run, SessionId,
-    State, SubscriptionId, Time, Token, What,
+    Ask, Asked, By, Call, CallId, Clarified, Decision, Kind, Message, Modified, Op, Outcome,
+    Output, Queried, Query, Reply, Response, Risk, Run, Says, SessionId, State, Subject,
+    SubscriptionId, Time, Token, What, Written,
 };
 use crate::engine::model::{guarantees, witnesses};
 
@@ -32,21 +33,43 @@ guarantees! {
     NotAwaiting "AAEP-A.2-2, AAEP-A.4-1" "a session awaits input while a question is open";
     Gap "AAEP-EV-8" "each state follows the one before";
     Lost "AAEP-6.7-1" "nothing that was told is lost in a crash";
+    AnsweredEarly "AAEP-6.1-8" "nothing goes on before a clarification is answered";
+    AnsweredOtherwise "AAEP-6.1-7, AAEP-A.5-2" "an answer is what its user said in time, or the default";
+    NotAnswered "AAEP-6.1-7" "who waits for an answer gets it once";
+    MoreTime "AAEP-6.4.2-3" "more time is given to what waits, and told";
+    UnaskedRuns "AAEP-A.7.4-1, AAEP-6.1-1" "nothing irreversible runs unasked, and nothing that was asked about";
+    Whole "AAEP-A.6-1, AAEP-A.6-2, AAEP-A.6-3" "an output is whole: chunk stands behind chunk, and the last comes once";
+    HandedOff "AAEP-A.2-3" "a session that is handed off says so, and then only ends";
+    Countdown "AAEP-6.4.3-1, AAEP-6.4.3-4" "the time left of a long question is told";
 }
 
 witnesses! {
     "a reply accepts" |it| it.any(|it| it.end == End::Accepted && it.is_replied && it.runs == 1);
-    "a timeout accepts" |it| it.any(|it| it.end == End::Accepted && !it.is_replied && it.runs == 1);
+    "a timeout accepts" |it| it.any(|it| it.end == End::Accepted && !it.is_replied && !it.is_tool() && it.runs == 1);
     "a reply rejects" |it| it.any(|it| it.end == End::Rejected && it.is_replied);
     "a timeout rejects" |it| it.any(|it| it.end == End::Rejected && !it.is_replied);
     "a question is taken back" |it| it.any(|it| it.end == End::TakenBack && it.is_told);
     "a changed action runs" |it| it.any(|it| it.modified.is_some() && it.runs == 1);
-    "two actions run and complete" |it| it.questions.len() == 2 && it.questions.iter().all(|it| it.runs == 1 && it.completed == 1);
+    "two actions run and complete"
+        |it| it.questions.len() == 2 && it.questions.iter().all(|it| it.runs == 1 && it.completed == 1);
     "one is rejected, the other runs" |it| it.any(|it| it.end == End::Rejected) && it.any(|it| it.runs == 1);
-    "an action is asked about again" |it| it.questions.len() == 2 && it.questions.iter().all(|q| q.ask.action.name == it.questions[0].ask.action.name);
+    "an action is asked about again"
+        |it| it.questions.len() == 2
+            && it.questions.iter().all(|q| q.action().is_some() && q.action() == it.questions[0].action());
     "an action is in doubt that ran" |it| it.any(|it| it.is_in_doubt && it.runs == 1);
     "an action is in doubt that did not run" |it| it.any(|it| it.is_in_doubt && it.runs == 0);
     "a question that was lost is asked again" |it| it.was_retold;
+    "a reply answers" |it| it.any(|it| it.answer.is_some_and(|it| it.1 == By::Reply) && it.answers == 1);
+    "a default answers" |it| it.any(|it| it.answer.is_some_and(|it| it.1 == By::Default) && it.answers == 1);
+    "nobody answers" |it| it.any(|it| it.answer.is_some_and(|it| it.1 == By::Nobody) && it.answers == 1);
+ "a timeout comes while the process is down" |it| it.has_missed;
+    "a question waits longer than was asked"
+        |it| it.any(|it| it.timeout > it.subject.timeout() && it.end == End::Rejected && !it.is_replied);
+    "a tool runs unasked" |it| it.any(|it| it.is_tool() && it.completed == 1);
+    "an output is whole" |it| it.streams.iter().any(|it| it.2 > 0 && it.3);
+    "a session is handed off and ends" |it| it.sessions.iter().any(|it| it.is_handed_off && it.has_ended);
+    "an action runs while a clarification is open"
+        |it| it.any(|it| it.runs == 1) && it.any(|it| it.is_open() && it.subject.query().is_some());
 }
 
 /// What came of a call, as far as it shows how the call was taken.
@@ -67,7 +90,9 @@ pub struct History {
     subscriptions: SmallVec<[(SubscriptionId, bool, bool); 2]>,
     questions: SmallVec<[Question; 2]>,
     /// What the host wanted to be asked, and nobody has seen.
-    unseen: SmallVec<[Arc<Ask>; 1]>,
+    unseen: SmallVec<[Subject; 1]>,
+    /// Each output of a session: how long it is, and whether it is complete.
+    streams: SmallVec<[Stream; 1]>,
     /// The greatest time of a call.
     latest: Time,
     /// What the sender of a reply saw that failed.
@@ -75,14 +100,22 @@ pub struct History {
     /// The process died before these.
     lost: SmallVec<[Output; 4]>,
     was_retold: bool,
+    /// A default was due when the process came back.
+    has_missed: bool,
     /// The guarantees that are broken, a bit for each.
     broken: u32,
 }
 
+type Stream = (SessionId, Option<u16>, i64, bool);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Session {
     id: SessionId,
     is_seen: bool,
+    /// The host has handed it off, and an event has told so.
+    is_given_up: bool,
+    is_handed_off: bool,
     has_ended: bool,
     state: State,
     implied: Option<State>,
@@ -90,11 +123,15 @@ struct Session {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Question {
-    ask: Arc<Ask>,
+    subject: Subject,
     token: Token,
     call: Option<CallId>,
     at: Time,
+    timeout: Time,
     end: End,
+    /// What a clarification has truly come to, and how often its host was told. Two stand for more.
+    answer: Option<(Option<Response>, By)>,
+    answers: u8,
     is_replied: bool,
     modified: Option<u16>,
     /// An event has told that it is no longer open.
@@ -113,20 +150,63 @@ enum End {
     Accepted,
     Rejected,
     TakenBack,
+    Answered,
 }
 
 impl Question {
+    fn new(subject: Subject, token: Token, call: Option<CallId>, at: Time) -> Self {
+        Self {
+            timeout: subject.timeout(),
+            subject,
+            token,
+            call,
+            at,
+            end: End::Open,
+            answer: None,
+            answers: 0,
+            is_replied: false,
+            modified: None,
+            is_told: false,
+            runs: 0,
+            invoked: 0,
+            completed: 0,
+            is_in_doubt: false,
+        }
+    }
+    fn action(&self) -> Option<u16> {
+        self.subject.action().map(|it| it.name)
+    }
+    fn is_tool(&self) -> bool {
+        matches!(self.subject, Subject::Tool(_))
+    }
+    fn is_in(&self, session: SessionId) -> bool {
+        self.subject.session() == session
+    }
     fn deadline(&self) -> Time {
-        self.at.saturating_add(self.ask.timeout)
+        self.at.saturating_add(self.timeout)
     }
     fn is_open(&self) -> bool {
         self.end == End::Open
     }
     fn allows(&self, decision: Decision) -> bool {
-        self.ask.allowed.as_ref().map_or(
+        let allowed = self.subject.ask().and_then(|it| it.allowed.as_ref());
+        allowed.map_or(
             decision == Decision::Accept || decision == Decision::Reject,
             |it| it.contains(&decision),
         )
+    }
+    fn answered(&mut self, response: Option<Response>, by: By) {
+        (self.end, self.answer) = (End::Answered, Some((response, by)));
+    }
+    fn times_out(&mut self) {
+        match self.subject.clone() {
+            Subject::Action(ask) => self.ends(ask.default),
+            Subject::Tool(_) => {}
+            Subject::Words(query) => match query.default {
+                Some(text) => self.answered(Some(Response::Text(text.name)), By::Default),
+                None => self.answered(None, By::Nobody),
+            },
+        }
     }
     fn ends(&mut self, decision: Decision) {
         self.end = if decision == Decision::Accept {
@@ -157,6 +237,50 @@ fn is_fit(ask: &Ask) -> bool {
         && !is_risky
 }
 
+/// Whether an event may hold the clarification.
+fn is_askable(query: &Query) -> bool {
+    let choices = query.choices.as_deref().unwrap_or_default();
+    let texts = || {
+        choices
+            .iter()
+            .flat_map(|(value, label)| [value, label])
+            .chain([&query.question])
+    };
+    let is_distinct = |(place, it): (usize, &(_, _))| {
+        choices.iter().position(|other| other.0 == it.0) == Some(place)
+    };
+    let needs_choices = query
+        .kinds
+        .as_ref()
+        .is_some_and(|it| it.contains(&Kind::MultipleChoice));
+    texts().all(|it| !it.is_blank && (1..=16 << 10).contains(&it.bytes))
+        && (1_000..=86_400_000).contains(&query.timeout)
+        && query
+            .kinds
+            .as_ref()
+            .is_none_or(|it| (1..=4).contains(&it.len()))
+        && (query.choices.is_none() || (2..=32).contains(&choices.len()))
+        && choices.iter().enumerate().all(is_distinct)
+        && (query.choices.is_some() || !needs_choices)
+        && query.size <= 64 << 10
+}
+
+/// Whether the response is of a kind that the clarification takes.
+fn is_taken(query: &Query, response: Response) -> bool {
+    let is_choice = |name| query.choices.iter().flatten().any(|it| it.0.name == name);
+    let is_of = |kind: &Kind| match (kind, response) {
+        (Kind::Freetext, Response::Text(_))
+        | (Kind::YesNo, Response::Truth(_))
+        | (Kind::Numeric, Response::Number(_)) => true,
+        (Kind::MultipleChoice, Response::Text(name)) => is_choice(name),
+        _ => false,
+    };
+    match &query.kinds {
+        Some(kinds) => kinds.iter().any(is_of),
+        None => !matches!(response, Response::Other(_)),
+    }
+}
+
 impl History {
     /// Whether that session was ever asked for.
     pub fn was_started(&self, id: SessionId) -> bool {
@@ -168,7 +292,7 @@ impl History {
     }
     /// Whether somebody waits for a decision about that action.
     pub fn is_asked(&self, action: u16) -> bool {
-        self.any(|it| it.is_open() && it.ask.action.name == action)
+        self.any(|it| it.is_open() && it.action() == Some(action))
     }
     fn any(&self, holds: impl Fn(&Question) -> bool) -> bool {
         self.questions.iter().any(holds)
@@ -182,7 +306,7 @@ impl History {
     fn goes_on(&self, id: SessionId) -> bool {
         self.sessions
             .iter()
-            .any(|it| it.id == id && it.is_seen && !it.has_ended)
+            .any(|it| it.id == id && it.is_seen && !it.has_ended && !it.is_given_up)
     }
     fn can_anybody_reply(&self) -> bool {
         self.subscriptions
@@ -195,17 +319,22 @@ impl History {
         call: CallId,
         action: Option<u16>,
     ) -> Option<&mut Question> {
-        let is = |it: &&mut Question| {
-            it.ask.session == session
-                && it.call.is_none_or(|own| own == call)
-                && action.is_none_or(|it_is| it_is == it.ask.action.name)
+        let is = |it: &Question, call: Option<CallId>| {
+            it.is_in(session)
+                && it.action().is_some()
+                && it.call == call
+                && action.is_none_or(|action| it.action() == Some(action))
         };
-        self.questions.iter_mut().rev().find(is)
+        let place = |call| self.questions.iter().rposition(|it| is(it, call));
+        // Whose call it is, or who has none so far.
+        let found = place(Some(call)).or_else(|| place(None));
+        found.and_then(|it| self.questions.get_mut(it))
     }
 
     /// A call was answered. The last `lost` outputs were put out, and not carried out.
     pub fn see(&mut self, call: &Call, outputs: &[Output], lost: usize) {
-        self.latest = self.latest.max(call.now);
+        let before = self.latest;
+        self.latest = before.max(call.now);
         let was_lost = std::mem::take(&mut self.lost);
         let (outputs, not_carried_out) = outputs.split_at(outputs.len().saturating_sub(lost));
         let is_restart = matches!(call.op, Op::Restart { .. });
@@ -213,12 +342,14 @@ impl History {
             self.come_back(&was_lost, outputs, not_carried_out);
         }
         let has_elapsed = self.elapse();
+        self.has_missed |= is_restart && has_elapsed;
+        let has_counted = self.counts(before, outputs.iter().chain(not_carried_out));
         let all = || outputs.iter().chain(not_carried_out);
         let tells =
             |is: fn(&What) -> bool| all().any(|it| it.told().is_some_and(|(_, what)| is(what)));
         let seen = Seen {
             is_refused: all().any(|it| *it == Output::Refused),
-            is_asked: tells(|it| matches!(it, What::Asked(_))),
+            is_asked: tells(|it| matches!(it, What::Asked(_) | What::Queried(_))),
             is_invoked: tells(|it| matches!(it, What::Invoked { .. })),
             is_told: tells(|_| true),
         };
@@ -232,7 +363,7 @@ impl History {
             };
             self.check(
                 Guarantee::Forged,
-                is_heard || has_elapsed || all().all(is_aside),
+                is_heard || has_elapsed || has_counted || all().all(is_aside),
             );
             if !is_heard {
                 let is_answer = |it: &&Output| matches!(it, Output::Respond { .. });
@@ -256,15 +387,37 @@ impl History {
         }
         let all = || outputs.iter().chain(not_carried_out);
         let comes_again = |lost: &Output| match lost.told() {
+            None if matches!(lost, Output::Answer(_)) => all().any(|it| it == lost),
             None => true,
-            Some((_, What::Asked(asked))) => {
-                let is_same = |it: &Output| matches!(it.told(), Some((_, What::Asked(it))) if it.token == asked.token);
-                all().any(is_same)
+            Some((_, What::Asked(_) | What::Queried(_))) => {
+                all().any(|it| it.asks() == lost.asks())
             }
             Some(_) => all().any(|it| it == lost),
         };
         let is_complete = was_lost.iter().all(comes_again);
         self.check(Guarantee::Lost, is_complete);
+    }
+
+    /// Of a question that waits longer than a minute it is told when a half is left, and when a tenth is. Whether
+    /// anything is.
+    fn counts<'o>(&mut self, before: Time, all: impl Iterator<Item = &'o Output>) -> bool {
+        let told: SmallVec<[SessionId; 4]> = all
+            .filter_map(Output::told)
+            .filter(|it| matches!(it.1, What::Progress { .. }))
+            .map(|it| it.0)
+            .collect();
+        let latest = self.latest;
+        let moment = |it: &&Question, part: Time| it.deadline() - it.timeout / part;
+        let waits = |it: &&Question| it.is_open() && it.timeout > 60_000;
+        let is_due = |it: &&Question| {
+            let parts = [2, 10].map(|part| moment(it, part));
+            waits(it) && before < latest && parts.contains(&latest)
+        };
+        let is_told = |it: &Question| told.contains(&it.subject.session());
+        let is_counted = self.questions.iter().filter(is_due).all(is_told);
+        let has_counted = self.questions.iter().filter(waits).any(is_told);
+        self.check(Guarantee::Countdown, is_counted);
+        has_counted
     }
 
     /// What nobody has decided in time is decided by its default.
@@ -274,7 +427,7 @@ impl History {
             .questions
             .iter_mut()
             .filter(|it| it.is_open() && it.deadline() <= latest);
-        elapsed.map(|it| it.ends(it.ask.default)).count() > 0
+        elapsed.map(Question::times_out).count() > 0
     }
 
     /// What the call has truly decided; false for a message that decides nothing.
@@ -282,6 +435,7 @@ impl History {
         let Seen {
             is_refused,
             is_asked,
+            is_told,
             ..
         } = seen;
         match op {
@@ -291,6 +445,8 @@ impl History {
                 self.sessions.push(Session {
                     id,
                     is_seen: false,
+                    is_given_up: false,
+                    is_handed_off: false,
                     has_ended: false,
                     state,
                     implied: None,
@@ -312,26 +468,33 @@ impl History {
                     it.2 = false;
                 }
                 if could_reply && !self.can_anybody_reply() {
-                    let is_rejected =
-                        |it: &&mut Question| it.is_open() && it.ask.default == Decision::Reject;
+                    let accepts = |it: &Question| {
+                        it.subject
+                            .ask()
+                            .is_some_and(|it| it.default == Decision::Accept)
+                    };
                     self.questions
                         .iter_mut()
-                        .filter(is_rejected)
-                        .for_each(|it| it.end = End::Rejected);
+                        .filter(|it| it.is_open() && !accepts(it))
+                        .for_each(Question::times_out);
                 }
             }
-            Op::Confirm(ask) => {
+            Op::Confirm(ask) => self.hear_ask(ask, is_asked),
+            Op::Clarify(query) => self.hear_query(query, is_asked),
+            Op::Tool(task) if !is_refused => {
                 let is_same = |it: &Question| {
-                    it.is_open()
-                        && (it.ask.session, it.ask.action.name) == (ask.session, ask.action.name)
+                    !it.is_tool() && it.is_in(task.session) && it.action() == Some(task.action.name)
                 };
-                let can_be = is_fit(ask) && self.goes_on(ask.session) && !self.any(is_same);
-                let is_unwise = ask.default == Decision::Accept && ask.risk == Risk::High;
-                self.check(Guarantee::NotAsked, is_asked || !can_be || is_unwise);
-                self.check(Guarantee::AskedTwice, !is_asked || !self.any(is_same));
-                self.check(Guarantee::AskedOtherwise, !is_asked || is_fit(ask));
-                if is_asked {
-                    self.unseen.push(Arc::clone(ask));
+                let is_free = task.irreversible != Some(true) && !self.any(is_same);
+                self.check(Guarantee::UnaskedRuns, is_free);
+                let call = task.call.map(|it| it.id);
+                let mut it = Question::new(Subject::Tool(Arc::clone(task)), Token::MAX, call, 0);
+                (it.end, it.is_told) = (End::Accepted, true);
+                self.questions.push(it);
+            }
+            Op::HandOff(it) if !is_refused => {
+                if let Some(session) = self.session(it.session) {
+                    session.is_given_up = true;
                 }
             }
             Op::Cancel(token) if !is_refused => {
@@ -341,6 +504,18 @@ impl History {
                     .filter(is_it)
                     .for_each(|it| it.end = End::TakenBack);
             }
+            Op::Extend { token, timeout } => {
+                let is_it = |it: &&mut Question| {
+                    it.token == *token && it.is_open() && it.timeout < *timeout
+                };
+                let is_fit = (1_000..=86_400_000).contains(timeout);
+                let found = self.questions.iter_mut().find(is_it).filter(|_| is_fit);
+                let is_given = found.map_or(is_refused, |it| {
+                    it.timeout = *timeout;
+                    !is_refused && is_told
+                });
+                self.check(Guarantee::MoreTime, is_given);
+            }
             Op::EndSession { session, outcome } if !is_refused => self.end(*session, *outcome),
             Op::StartSession(_)
             | Op::EndSession { .. }
@@ -348,22 +523,60 @@ impl History {
             | Op::Unsubscribe(_)
             | Op::Cancel(_)
             | Op::FinishTool { .. }
+            | Op::Tool(_)
+            | Op::Write(_)
+            | Op::HandOff(_)
             | Op::Tick
             | Op::Restart { .. } => {}
         }
         true
     }
 
+    fn hear_ask(&mut self, ask: &Arc<Ask>, is_asked: bool) {
+        let is_same = |it: &Question| {
+            it.is_open() && it.is_in(ask.session) && it.action() == Some(ask.action.name)
+        };
+        let can_be = is_fit(ask) && self.goes_on(ask.session) && !self.any(is_same);
+        let is_unwise = ask.default == Decision::Accept && ask.risk == Risk::High;
+        self.check(Guarantee::NotAsked, is_asked || !can_be || is_unwise);
+        self.check(Guarantee::AskedTwice, !is_asked || !self.any(is_same));
+        self.check(Guarantee::AskedOtherwise, !is_asked || is_fit(ask));
+        if is_asked {
+            self.unseen.push(Subject::Action(Arc::clone(ask)));
+        }
+    }
+
+    fn hear_query(&mut self, query: &Arc<Query>, is_asked: bool) {
+        let is_same = |it: &Question| {
+            it.is_open()
+                && it.is_in(query.session)
+                && it
+                    .subject
+                    .query()
+                    .is_some_and(|it| it.question == query.question)
+        };
+        let can_be = is_askable(query) && self.goes_on(query.session) && !self.any(is_same);
+        let is_identical = |it: &Question| {
+            is_same(it)
+                && it
+                    .subject
+                    .query()
+                    .is_some_and(|it| (&it.kinds, &it.choices) == (&query.kinds, &query.choices))
+        };
+        self.check(Guarantee::NotAsked, is_asked || !can_be);
+        self.check(Guarantee::AskedTwice, !is_asked || !self.any(is_identical));
+        self.check(Guarantee::AskedOtherwise, !is_asked || is_askable(query));
+        if is_asked {
+            self.unseen.push(Subject::Words(Arc::clone(query)));
+        }
+    }
+
     fn end(&mut self, session: SessionId, outcome: Outcome) {
-        for it in self
-            .questions
-            .iter_mut()
-            .filter(|it| it.ask.session == session)
-        {
+        for it in self.questions.iter_mut().filter(|it| it.is_in(session)) {
             match it.end {
                 End::Open => it.end = End::TakenBack,
                 End::Accepted => it.is_in_doubt |= outcome == Outcome::Cancelled,
-                End::Rejected | End::TakenBack => {}
+                End::Rejected | End::TakenBack | End::Answered => {}
             }
         }
     }
@@ -373,10 +586,9 @@ impl History {
         let Some(Reply {
             flaw: None,
             token,
-            decision,
+            says,
             subscription: Some(on),
             timestamp: Some(claims),
-            modified,
         }) = message.reply
         else {
             return false;
@@ -390,17 +602,21 @@ impl History {
         let Some(question) = self.questions.iter_mut().find(is_meant) else {
             return false;
         };
-        let is_accepted = match modified {
-            None if !question.allows(decision) => return false,
-            None => decision == Decision::Accept,
-            // Whether it supports a changed action is the producer's to say: what comes tells.
-            Some(modified) => {
-                let may_run = decision == Decision::Accept && !modified.rates_higher;
-                if may_run && !question.allows(decision) && !seen.is_told {
-                    return false;
+        let (decision, modified) = match (says, question.subject.clone()) {
+            (Says::Answers(response), Subject::Words(query)) => {
+                let is_heard = is_taken(&query, response);
+                if is_heard {
+                    question.is_replied = true;
+                    question.answered(Some(response), By::Reply);
                 }
-                may_run && question.allows(decision) && seen.is_invoked
+                return is_heard;
             }
+            (Says::Decides(decision, modified), Subject::Action(_)) => (decision, modified),
+            (Says::Answers(_) | Says::Decides(..), _) => return false,
+        };
+        let is_accepted = Self::accepts(question, decision, modified, seen);
+        let Some(is_accepted) = is_accepted else {
+            return false;
         };
         question.is_replied = true;
         question.modified = modified.filter(|_| is_accepted).map(|it| it.action);
@@ -410,6 +626,38 @@ impl History {
             Decision::Reject
         });
         true
+    }
+
+    /// Whether a reply accepts, with a change or without; nothing where its decision is not allowed.
+    fn accepts(
+        question: &Question,
+        decision: Decision,
+        modified: Option<Modified>,
+        seen: Seen,
+    ) -> Option<bool> {
+        Some(match modified {
+            None if !question.allows(decision) => return None,
+            None => decision == Decision::Accept,
+            // Whether it supports a changed action is the producer's to say: what comes tells.
+            Some(modified) => {
+                let ask = question.subject.ask();
+                let level = |it| {
+                    [Risk::Low, Risk::Medium, Risk::High]
+                        .iter()
+                        .position(|of| *of == it)
+                };
+                let is_calmer = modified.risk.is_none_or(|it| {
+                    level(it).is_some() && level(it) <= ask.and_then(|it| level(it.risk))
+                });
+                let is_kept =
+                    modified.irreversible != Some(true) || ask.is_some_and(|it| it.irreversible);
+                let may_run = decision == Decision::Accept && is_calmer && is_kept;
+                if may_run && !question.allows(decision) && !seen.is_told {
+                    return None;
+                }
+                may_run && question.allows(decision) && seen.is_invoked
+            }
+        })
     }
 
     /// What fails is answered alike, whatever fails.
@@ -422,6 +670,7 @@ impl History {
     fn see_output(&mut self, output: &Output, is_again: bool, is_restart: bool) {
         match output {
             Output::Perform(run) => self.see_run(run),
+            Output::Answer(answer) => self.see_clarified(answer),
             Output::Emit(event) => {
                 let (id, what) = (event.session, &event.what);
                 let is_start = *what == What::Started;
@@ -431,6 +680,14 @@ impl History {
                     .find(|it| it.id == id)
                     .map(|it| (it.is_seen, it.has_ended));
                 self.check(Guarantee::OutOfLife, life == Some((!is_start, false)));
+                let is_over = self
+                    .sessions
+                    .iter()
+                    .any(|it| it.id == id && it.is_handed_off);
+                self.check(
+                    Guarantee::HandedOff,
+                    !is_over || matches!(what, What::Ended(_)),
+                );
                 self.see_event(id, what, is_restart);
                 self.see_state(id, what, is_again);
             }
@@ -450,8 +707,11 @@ impl History {
         it.runs = one_more(it.runs);
         it.call = Some(run.call);
         let (end, runs, modified) = (it.end, it.runs, it.modified);
-        let is_silent = !it.is_replied && it.ask.irreversible && it.ask.risk != Risk::Low;
-        let is_same = run.tool.is_none_or(|tool| tool == it.ask.tool.name)
+        let Some(action) = it.subject.action() else {
+            return;
+        };
+        let is_silent = !it.is_replied && action.irreversible && action.risk != Risk::Low;
+        let is_same = run.tool.is_none_or(|tool| tool == action.tool)
             && run.token.is_none_or(|token| token == it.token);
         self.check(Guarantee::RunsAgain, runs < 2);
         self.check(Guarantee::OtherRuns, is_same && run.modified == modified);
@@ -470,13 +730,23 @@ impl History {
             }
             What::Ended(outcome) => self.see_end(session, *outcome),
             What::Changed { to, .. } if *to != State::AwaitingInput => {
-                let is_told = |it: &&mut Question| it.ask.session == session && !it.is_open();
+                let is_told = |it: &&mut Question| it.is_in(session) && !it.is_open();
                 self.questions
                     .iter_mut()
                     .filter(is_told)
                     .for_each(|it| it.is_told = true);
             }
             What::Asked(asked) => self.see_asked(session, asked, is_restart),
+            What::Queried(queried) => self.see_queried(session, queried, is_restart),
+            What::Chunk(it) => self.see_chunk(session, it),
+            What::HandedOff { .. } => {
+                let found = self.session(session);
+                let is_said = found.is_some_and(|it| {
+                    it.is_handed_off = true;
+                    it.state == State::HandingOff
+                });
+                self.check(Guarantee::HandedOff, is_said);
+            }
             What::Invoked {
                 call: Some(call), ..
             } => {
@@ -503,21 +773,36 @@ impl History {
             What::Changed { .. }
             | What::Invoked { .. }
             | What::Completed { .. }
-            | What::Progress
+            | What::Progress { .. }
             | What::Other(_) => {}
         }
     }
 
+    fn see_chunk(&mut self, session: SessionId, it: &Written) {
+        let known = self
+            .streams
+            .iter_mut()
+            .find(|other| (other.0, other.1) == (session, it.stream));
+        let Some((_, _, length, is_complete)) = known else {
+            self.streams
+                .push((session, it.stream, i64::from(it.characters), it.is_last));
+            return self.check(Guarantee::Whole, it.position == 0);
+        };
+        let is_next = !*is_complete && it.position == *length;
+        *length += i64::from(it.characters);
+        *is_complete |= it.is_last;
+        self.check(Guarantee::Whole, is_next);
+    }
+
     fn see_end(&mut self, session: SessionId, outcome: Outcome) {
         let mut is_paired = outcome == Outcome::Cancelled;
-        let own = self
-            .questions
-            .iter_mut()
-            .filter(|it| it.ask.session == session);
+        let own = self.questions.iter_mut().filter(|it| it.is_in(session));
         is_paired |= own.fold(true, |all, it| {
             it.is_told |= !it.is_open();
             all && it.completed == it.invoked
         });
+        let is_whole = self.streams.iter().all(|it| it.0 != session || it.3);
+        self.check(Guarantee::Whole, is_whole || outcome == Outcome::Cancelled);
         if let Some(it) = self.session(session) {
             it.has_ended = true;
         }
@@ -525,35 +810,81 @@ impl History {
     }
 
     fn see_asked(&mut self, session: SessionId, asked: &Asked, is_restart: bool) {
-        let unseen = self
-            .unseen
-            .iter()
-            .position(|it| it.session == session && it.description.name == asked.description);
-        let is_new = !self.any(|it| it.token == asked.token);
-        self.check(Guarantee::TokenTwice, is_new);
-        let Some(ask) = unseen.map(|it| self.unseen.remove(it)) else {
-            return self.check(Guarantee::AskedTwice, false);
+        let is_it = |it: &Subject| {
+            it.session() == session
+                && it
+                    .ask()
+                    .is_some_and(|it| it.description.name == asked.description)
+        };
+        let Some(subject) = self.first_seen(asked.token, is_restart, is_it) else {
+            return;
+        };
+        let Some(ask) = subject.ask() else {
+            return;
         };
         let is_same = (asked.default, asked.timeout, asked.at)
             == (ask.default, ask.timeout, self.latest)
             && asked.risk.is_none_or(|it| it == ask.risk)
             && asked.irreversible.is_none_or(|it| it == ask.irreversible);
         self.check(Guarantee::AskedOtherwise, is_same);
+        self.questions
+            .push(Question::new(subject, asked.token, asked.call, asked.at));
+    }
+
+    fn see_queried(&mut self, session: SessionId, queried: &Queried, is_restart: bool) {
+        let is_it = |it: &Subject| {
+            it.session() == session
+                && it
+                    .query()
+                    .is_some_and(|it| it.question.name == queried.question)
+        };
+        let Some(subject) = self.first_seen(queried.token, is_restart, is_it) else {
+            return;
+        };
+        let is_same = (queried.timeout, queried.at) == (subject.timeout(), self.latest)
+            && subject.query().is_some_and(|it| {
+                it.default.map(|it| it.name) == queried.default && it.kinds == queried.kinds
+            });
+        self.check(Guarantee::AskedOtherwise, is_same);
+        self.questions
+            .push(Question::new(subject, queried.token, None, queried.at));
+    }
+
+    /// What was to be asked, and is seen now.
+    fn first_seen(
+        &mut self,
+        token: Token,
+        is_restart: bool,
+        is_it: impl Fn(&Subject) -> bool,
+    ) -> Option<Subject> {
+        let is_new = !self.any(|it| it.token == token);
+        self.check(Guarantee::TokenTwice, is_new);
+        let found = self
+            .unseen
+            .iter()
+            .position(is_it)
+            .map(|it| self.unseen.remove(it));
+        self.check(Guarantee::AskedTwice, found.is_some());
         self.was_retold |= is_restart;
-        self.questions.push(Question {
-            ask,
-            token: asked.token,
-            call: asked.call,
-            at: asked.at,
-            end: End::Open,
-            is_replied: false,
-            modified: None,
-            is_told: false,
-            runs: 0,
-            invoked: 0,
-            completed: 0,
-            is_in_doubt: false,
-        });
+        found
+    }
+
+    fn see_clarified(&mut self, it: &Clarified) {
+        let question = self
+            .questions
+            .iter_mut()
+            .find(|question| question.token == it.token);
+        let Some(question) = question else {
+            return self.check(Guarantee::AnsweredEarly, false);
+        };
+        question.answers = one_more(question.answers);
+        let (end, answer, answers) = (question.end, question.answer, question.answers);
+        self.check(Guarantee::AnsweredEarly, end == End::Answered);
+        self.check(
+            Guarantee::AnsweredOtherwise,
+            answer == Some((it.response, it.by)),
+        );
+        self.check(Guarantee::NotAnswered, answers < 2);
     }
 
     fn see_state(&mut self, id: SessionId, what: &What, is_again: bool) {
@@ -567,12 +898,14 @@ impl History {
                 // What comes again came in its place when nobody saw it.
                 self.check(Guarantee::Gap, follows || is_again);
             }
-            What::Asked(_) => it.implied = Some(State::AwaitingInput),
+            What::Asked(_) | What::Queried(_) => it.implied = Some(State::AwaitingInput),
             What::Invoked { .. } => it.implied = Some(State::CallingTool),
+            What::Chunk(_) => it.implied = Some(State::WritingOutput),
             What::Started
             | What::Ended(_)
             | What::Completed { .. }
-            | What::Progress
+            | What::HandedOff { .. }
+            | What::Progress { .. }
             | What::Other(_) => {}
         }
     }
@@ -592,9 +925,8 @@ impl History {
         let awaits = |it: &Question| {
             let mut sessions = self.sessions.iter();
             !it.is_open()
-                || sessions.any(|session| {
-                    session.id == it.ask.session && session.state == State::AwaitingInput
-                })
+                || sessions
+                    .any(|session| it.is_in(session.id) && session.state == State::AwaitingInput)
         };
         let is_told = self.questions.iter().all(|it| it.is_told || it.is_open());
         let is_run = |it: &Question| {
@@ -607,5 +939,10 @@ impl History {
         self.check(Guarantee::NotTold, is_told);
         self.check(Guarantee::NotRun, is_run);
         self.check(Guarantee::NotAwaiting, awaits);
+        let is_answered = self
+            .questions
+            .iter()
+            .all(|it| it.end != End::Answered || it.answers > 0);
+        self.check(Guarantee::NotAnswered, is_answered);
     }
 }

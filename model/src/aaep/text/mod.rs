@@ -1,13 +1,17 @@
 //! AAEP, the text as one function: the confirmation protocol of agents, chapter by chapter.
 //!
-//! Read `spec` beside the text. So far it has confirmations and restart.
+//! Read `spec` beside the text; [`wire`] reads and writes its words as the driver protocol has them.
 
 pub mod account;
 pub mod alphabet;
+mod catalog;
 pub mod clauses;
+mod describe;
+pub mod envelope;
 pub mod environment;
 pub mod guarantees;
 pub mod readings;
 pub mod spec;
+pub mod wire;
 
 pub use spec::Aaep;

@@ -1,8 +1,65 @@
-//! Where the text of AAEP can be read in more than one way, as far as it speaks of confirmations. The first way is the default.
+//! Where the text of AAEP can be read in more than one way, as far as it is carried here. The first way is the default.
 
+use crate::aaep::text::alphabet::Decision;
 use crate::readings::ambiguities;
 
+/// What the text's tables say. The default is the text's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Numbers {
+    /// 6.4.1: the default decision of what cannot be undone, by its risk, low first.
+    pub irreversible: [DefaultRule; 3],
+    /// The same of what can be.
+    pub reversible: [DefaultRule; 3],
+    /// AAEP-6.3.4-6: what may be replied where a confirmation has no list of it.
+    pub unlisted: Unlisted,
+}
+
+/// What the table of 6.4.1 says of a default decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DefaultRule {
+    /// It is reject.
+    MustReject,
+    /// It should be reject: a producer need not ask with another, and may.
+    ShouldReject,
+    /// It is either.
+    Either,
+}
+
+/// What may be replied where `allowed_replies` is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unlisted {
+    /// Either.
+    AcceptOrReject,
+    /// Accept alone.
+    Accept,
+    /// Reject alone.
+    Reject,
+}
+
+impl Unlisted {
+    /// These.
+    pub fn replies(self) -> &'static [Decision] {
+        match self {
+            Self::AcceptOrReject => &[Decision::Accept, Decision::Reject],
+            Self::Accept => &[Decision::Accept],
+            Self::Reject => &[Decision::Reject],
+        }
+    }
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        use DefaultRule::{Either, MustReject, ShouldReject};
+        Self {
+            irreversible: [ShouldReject, MustReject, MustReject],
+            reversible: [Either, Either, ShouldReject],
+            unlisted: Unlisted::AcceptOrReject,
+        }
+    }
+}
+
 ambiguities! {
+    [Numbers]
     late_reply LateReply "late-reply" ["AAEP-6.3.4-4", "AAEP-6.4-1"] open
         "A reply claims a time before the deadline and arrives at or after it, the default not yet applied: is it in time? Once the default is applied, timeout-uses-token decides, so that the two hang together."
         ByArrival "by-arrival" "Once the deadline has passed the default is applied first, whatever a reply claims that arrives then.",
@@ -77,4 +134,29 @@ ambiguities! {
         Always "always" "Every end waits for it: A.3 and A.6 want a completion of each and make no exception.",
         Never "never" "No end waits for it: A.7.2 lets all three come after any event. A.3 and A.6 speak against it, and no guarantee does, for nothing runs by it.";
         "A.3 and A.6 want every tool and output completed, and A.1 leaves no event for it behind the end; A.7.2 lets the end follow anything, and a cancellation waits for nothing. Whoever completes them all the same is right."
+    kinds_absent KindsAbsent "kinds-absent" ["AAEP-6.5.5-2", "AAEP-6.5.2-1", "AAEP-EV-5"]
+        "A clarification lists no accepted_response_kinds: which responses does it take?"
+        Any "any" "Any string, boolean or number fits.",
+        Freetext "freetext" "A string fits, as free text: it is the first kind of 6.5.2 and the one that needs nothing else; no word says what holds without a list.";
+        "By the wire facts the list may be absent (AAEP-EV-5), and 6.5.5 turns away what is of none of its kinds: without a list that is nothing that 6.5.2 has as a response."
+    choices_beside_freetext ChoicesBesideFreetext "choices-beside-freetext" ["AAEP-6.5.2-2", "AAEP-6.5.5-3"]
+        "A clarification takes free text and a choice, and a string comes that is none of the choices: does it fit?"
+        Free "free" "Any string fits, as free text.",
+        Bound "bound" "Only a choice fits: 6.5.5 has the response be one of the choices wherever multiple_choice is among the kinds.";
+        "6.5.2 takes any of the kinds that are listed, and the reply does not say of which it is; 6.5.5 holds a multiple_choice to the choices, and any string is free text."
+    default_response_absent DefaultResponseAbsent "default-response-absent" ["AAEP-A.5-2", "AAEP-6.1-7", "AAEP-6.1-8"]
+        "Nobody answers a clarification in time, and it has no default_response: is it over?"
+        Nobody "nobody" "The question is over at its timeout, without an answer.",
+        Waits "waits" "It waits on: A.5 applies a default where one is set, and 6.1 lets nothing go on before a resolution. What that breaks at the closing of a subscription is of the wire facts (AAEP-EV-11).";
+        "6.1 has the timeout honoured, and A.5 leaves awaiting_input behind it whether a default is set or not; that nothing goes on before there is a resolution leaves open what goes on without an answer."
+    accepted_then_cancelled AcceptedThenCancelled "accepted-then-cancelled" ["AAEP-6.8-2", "AAEP-A.4-3", "AAEP-A.1-3"]
+        "An action was accepted and has not begun, and its session is cancelled: does it run?"
+        DoesNotRun "does-not-run" "The end of the session drops what has not begun.",
+        Runs "runs" "What was accepted runs: A.4 owes it, and 6.8 cancels only what is pending.";
+        "6.8 cancels what is pending, which it is not, and A.4 owes its tool.invoked, which has come; but A.1 leaves no event to tell how it ended. The host alone learns which it is, so that no guarantee tells the two apart."
+    action_binding ActionBinding "action-binding" ["AAEP-6.1-1", "AAEP-6.1-6", "AAEP-A.4-3"]
+        "The agent changes the arguments of an action while its question waits, and it is accepted: with which does it run?"
+        AsAsked "as-asked" "It runs with the arguments that were asked about.",
+        AsCurrent "as-current" "It runs with those that it has by then: the question holds a text, the reply a token, and neither the arguments.";
+        "6.1 lets the action being confirmed run, which is what the user was shown; but a reply names a token, the question tells its action in prose, and no message holds the arguments that A.4's tool.invoked then runs with."
 }

@@ -22,16 +22,19 @@ use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
 use smallvec::SmallVec;
 
-type Step = (Call, Vec<Output>);
+use super::{waiting, words, work};
 
-const SESSION: SessionId = 0;
-const ANA: SubscriptionId = 0;
-const BOB: SubscriptionId = 1;
-const ACTION: Name = 10;
-const TOOL: Name = 20;
-const OTHER: Name = 99;
-const TIMEOUT: Time = 60_000;
-const BLANK: Text = Text {
+pub type Step = (Call, Vec<Output>);
+
+pub const SESSION: SessionId = 0;
+pub const ANA: SubscriptionId = 0;
+pub const BOB: SubscriptionId = 1;
+pub const ACTION: Name = 10;
+pub const TOOL: Name = 20;
+pub const OTHER: Name = 99;
+pub const VALUE: Name = 80;
+pub const TIMEOUT: Time = 60_000;
+pub const BLANK: Text = Text {
     name: 50,
     bytes: 1,
     is_blank: true,
@@ -39,11 +42,11 @@ const BLANK: Text = Text {
 
 // ── Calls ──
 
-fn at(now: Time, op: Op) -> Call {
+pub fn at(now: Time, op: Op) -> Call {
     Call { now, op }
 }
 /// The question of that number: each has an action and a tool of its own.
-fn ask(number: Name) -> Ask {
+pub fn ask(number: Name) -> Ask {
     Ask {
         session: SESSION,
         action: (ACTION + number).into(),
@@ -59,7 +62,7 @@ fn ask(number: Name) -> Ask {
     }
 }
 /// A question that a timeout may accept.
-fn mild(number: Name) -> Ask {
+pub fn mild(number: Name) -> Ask {
     Ask {
         risk: Risk::Low,
         irreversible: false,
@@ -67,42 +70,52 @@ fn mild(number: Name) -> Ask {
         ..ask(number)
     }
 }
-fn list(allowed: &[Decision]) -> SmallVec<[Decision; 2]> {
+pub fn list(allowed: &[Decision]) -> SmallVec<[Decision; 2]> {
     allowed.into()
 }
-fn confirm(ask: Ask) -> Op {
+pub fn confirm(ask: Ask) -> Op {
     Op::Confirm(Arc::new(ask))
 }
-fn reply(token: Token, decision: Decision) -> Reply {
+pub fn reply(token: Token, decision: Decision) -> Reply {
     Reply {
         flaw: None,
         token,
-        decision,
+        says: Says::Decides(decision, None),
         subscription: Some(ANA),
         timestamp: Some(0),
-        modified: None,
     }
 }
-fn message(reply: Reply) -> Message {
+pub fn change(rates_higher: bool) -> Reply {
+    let modified = Modified {
+        action: OTHER,
+        risk: rates_higher.then_some(Risk::Other(1)),
+        irreversible: None,
+    };
+    Reply {
+        says: Says::Decides(Decision::Accept, Some(modified)),
+        ..accept(0)
+    }
+}
+pub fn message(reply: Reply) -> Message {
     Message {
         sender: Some(ANA),
         is_authenticated: true,
         reply: Some(reply),
     }
 }
-fn deliver(message: Message) -> Op {
+pub fn deliver(message: Message) -> Op {
     Op::Deliver(Arc::new(message))
 }
-fn accept(token: Token) -> Reply {
+pub fn accept(token: Token) -> Reply {
     reply(token, Decision::Accept)
 }
-fn end(outcome: Outcome) -> Op {
+pub fn end(outcome: Outcome) -> Op {
     Op::EndSession {
         session: SESSION,
         outcome,
     }
 }
-fn finish(number: Name, status: Status) -> Op {
+pub fn finish(number: Name, status: Status) -> Op {
     Op::FinishTool {
         session: SESSION,
         action: ACTION + number,
@@ -113,16 +126,17 @@ fn finish(number: Name, status: Status) -> Op {
 
 // ── Outputs ──
 
-fn emit(what: What) -> Output {
+pub fn emit(what: What) -> Output {
     Output::Emit(Event {
         session: SESSION,
         what,
+        to: None,
     })
 }
-fn changed(from: State, to: State) -> Output {
+pub fn changed(from: State, to: State) -> Output {
     emit(What::Changed { from, to })
 }
-fn asked_of(at: Time, number: Name, ask: &Ask) -> Asked {
+pub fn asked_of(at: Time, number: Name, ask: &Ask) -> Asked {
     Asked {
         at,
         token: number,
@@ -139,10 +153,10 @@ fn asked_of(at: Time, number: Name, ask: &Ask) -> Asked {
             .unwrap_or_else(|| [Decision::Accept, Decision::Reject].into()),
     }
 }
-fn asked(number: Name, ask: &Ask) -> Output {
+pub fn asked(number: Name, ask: &Ask) -> Output {
     emit(What::Asked(Arc::new(asked_of(0, number, ask))))
 }
-fn invoked(number: Name, ask: &Ask) -> Output {
+pub fn invoked(number: Name, ask: &Ask) -> Output {
     emit(What::Invoked {
         call: Some(number),
         tool: ask.tool.name,
@@ -150,14 +164,14 @@ fn invoked(number: Name, ask: &Ask) -> Output {
         irreversible: ask.irreversible,
     })
 }
-fn completed(number: Name, status: Status) -> Output {
+pub fn completed(number: Name, status: Status) -> Output {
     emit(What::Completed {
         call: Some(number),
         tool: TOOL + number,
         status,
     })
 }
-fn run_of(number: Name) -> Run {
+pub fn run_of(number: Name) -> Run {
     Run {
         session: SESSION,
         action: ACTION + number,
@@ -167,10 +181,10 @@ fn run_of(number: Name) -> Run {
         modified: None,
     }
 }
-fn perform(number: Name) -> Output {
+pub fn perform(number: Name) -> Output {
     Output::Perform(run_of(number))
 }
-const RESPONSE: Output = Output::Respond {
+pub const RESPONSE: Output = Output::Respond {
     status: 204,
     body: None,
 };
@@ -178,7 +192,7 @@ use State::{AwaitingInput, CallingTool, Deciding, Idle, Thinking};
 
 // ── Steps ──
 
-fn started() -> Vec<Step> {
+pub fn started() -> Vec<Step> {
     let subscribe = |subscription: SubscriptionId, can_reply| Op::Subscribe {
         subscription: subscription.into(),
         can_reply,
@@ -193,110 +207,110 @@ fn started() -> Vec<Step> {
     ]
 }
 /// A question is asked, from that state.
-fn confirmed_from(from: State, number: Name, ask: Ask) -> Step {
+pub fn confirmed_from(from: State, number: Name, ask: Ask) -> Step {
     let mut outputs = vec![asked(number, &ask)];
     if from != AwaitingInput {
         outputs.insert(0, changed(from, AwaitingInput));
     }
     (at(0, confirm(ask)), outputs)
 }
-fn confirmed(number: Name, ask: Ask) -> Step {
+pub fn confirmed(number: Name, ask: Ask) -> Step {
     confirmed_from(if number == 0 { Idle } else { AwaitingInput }, number, ask)
 }
 /// One question is open.
-fn one() -> Vec<Step> {
+pub fn one() -> Vec<Step> {
     with(started(), confirmed(0, ask(0)))
 }
 /// Two are.
-fn two() -> Vec<Step> {
+pub fn two() -> Vec<Step> {
     with(one(), confirmed(1, ask(1)))
 }
 /// One that a timeout may accept.
-fn one_mild() -> Vec<Step> {
+pub fn one_mild() -> Vec<Step> {
     with(started(), confirmed(0, mild(0)))
 }
-fn with(mut run: Vec<Step>, step: Step) -> Vec<Step> {
+pub fn with(mut run: Vec<Step>, step: Step) -> Vec<Step> {
     run.push(step);
     run
 }
-fn delivered(reply: Reply, outputs: Vec<Output>) -> Step {
+pub fn delivered(reply: Reply, outputs: Vec<Output>) -> Step {
     let outputs = [vec![RESPONSE], outputs].concat();
     (at(0, deliver(message(reply))), outputs)
 }
 /// What comes of an accepted question, alone.
-fn accepting(number: Name, ask: &Ask) -> Vec<Output> {
+pub fn accepting(number: Name, ask: &Ask) -> Vec<Output> {
     vec![
         changed(AwaitingInput, CallingTool),
         invoked(number, ask),
         perform(number),
     ]
 }
-fn accepted() -> Step {
+pub fn accepted() -> Step {
     delivered(accept(0), accepting(0, &ask(0)))
 }
-fn rejected() -> Step {
+pub fn rejected() -> Step {
     let outputs = vec![changed(AwaitingInput, Thinking)];
     delivered(reply(0, Decision::Reject), outputs)
 }
 /// A message that fails a check.
-fn ignored(message: Message) -> Step {
+pub fn ignored(message: Message) -> Step {
     (at(0, deliver(message)), vec![RESPONSE])
 }
 /// One that nothing is wrong with but that.
-fn flawed(flaw: Flaw) -> Step {
+pub fn flawed(flaw: Flaw) -> Step {
     ignored(message(Reply {
         flaw: Some(flaw),
         ..accept(0)
     }))
 }
-fn cancelled() -> Step {
+pub fn cancelled() -> Step {
     (at(0, Op::Cancel(0)), vec![changed(AwaitingInput, Thinking)])
 }
-fn finished() -> Step {
+pub fn finished() -> Step {
     let outputs = vec![
         completed(0, Status::Success),
         changed(CallingTool, Thinking),
     ];
     (at(0, finish(0, Status::Success)), outputs)
 }
-fn ended(outcome: Outcome, before: Vec<Output>) -> Step {
+pub fn ended(outcome: Outcome, before: Vec<Output>) -> Step {
     let outputs = [before, vec![emit(What::Ended(outcome))]].concat();
     (at(0, end(outcome)), outputs)
 }
-fn nothing(now: Time, op: Op) -> Step {
+pub fn nothing(now: Time, op: Op) -> Step {
     (at(now, op), vec![])
 }
-fn refused(op: Op) -> Step {
+pub fn refused(op: Op) -> Step {
     (at(0, op), vec![Output::Refused])
 }
-fn restarted(lost: u16, outputs: Vec<Output>) -> Step {
+pub fn restarted(lost: u16, outputs: Vec<Output>) -> Step {
     (at(0, Op::Restart { lost }), outputs)
 }
 
 // ── The table ──
 
 /// A run that conforms, and other outputs of its last call that break one clause.
-struct Row {
-    clause: Clause,
-    name: &'static str,
-    run: Vec<Step>,
-    changed: Vec<Output>,
+pub struct Row {
+    pub clause: Clause,
+    pub name: &'static str,
+    pub run: Vec<Step>,
+    pub changed: Vec<Output>,
 }
 
 /// The same without that output.
-fn less(run: Vec<Step>, dropped: &Output) -> (Vec<Step>, Vec<Output>) {
+pub fn less(run: Vec<Step>, dropped: &Output) -> (Vec<Step>, Vec<Output>) {
     let mut outputs = run.last().unwrap().1.clone();
     let place = outputs.iter().position(|it| it == dropped);
     outputs.remove(place.unwrap());
     (run, outputs)
 }
 /// The same with that output besides.
-fn more(run: Vec<Step>, added: &[Output]) -> (Vec<Step>, Vec<Output>) {
+pub fn more(run: Vec<Step>, added: &[Output]) -> (Vec<Step>, Vec<Output>) {
     let outputs = [&run.last().unwrap().1[..], added].concat();
     (run, outputs)
 }
 /// The same with one output instead of another.
-fn other(run: Vec<Step>, of: &Output, instead: &Output) -> (Vec<Step>, Vec<Output>) {
+pub fn other(run: Vec<Step>, of: &Output, instead: &Output) -> (Vec<Step>, Vec<Output>) {
     let outputs = &run.last().unwrap().1;
     assert!(outputs.contains(of));
     let replaced = outputs.iter().map(|it| if it == of { instead } else { it });
@@ -304,17 +318,17 @@ fn other(run: Vec<Step>, of: &Output, instead: &Output) -> (Vec<Step>, Vec<Outpu
     (run, outputs)
 }
 /// These instead of all of them.
-fn else_(run: Vec<Step>, outputs: Vec<Output>) -> (Vec<Step>, Vec<Output>) {
+pub fn else_(run: Vec<Step>, outputs: Vec<Output>) -> (Vec<Step>, Vec<Output>) {
     (run, outputs)
 }
 /// The same in the other order.
-fn swapped(run: Vec<Step>, one: usize, other: usize) -> (Vec<Step>, Vec<Output>) {
+pub fn swapped(run: Vec<Step>, one: usize, other: usize) -> (Vec<Step>, Vec<Output>) {
     let mut outputs = run.last().unwrap().1.clone();
     outputs.swap(one, other);
     (run, outputs)
 }
 
-fn rows() -> Vec<Row> {
+pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = |clause, name, (run, changed)| {
         rows.push(Row {
@@ -715,7 +729,7 @@ fn rows() -> Vec<Row> {
         "an event behind the end",
         more(
             with(over.clone(), nothing(1, Op::Tick)),
-            &[emit(What::Progress)],
+            &[emit(What::Progress { left: None })],
         ),
     );
     row(
@@ -991,7 +1005,7 @@ fn rows() -> Vec<Row> {
 }
 
 /// A producer about which that much is known.
-fn judge_as(
+pub fn judge_as(
     account: Account,
     variant: &Variant<Aaep>,
     run: &[Step],
@@ -1005,11 +1019,11 @@ fn judge_as(
     }
     checker.observe(variant, &end.0, last)
 }
-fn judge(variant: &Variant<Aaep>, run: &[Step], last: &[Output]) -> Judgement<Output> {
+pub fn judge(variant: &Variant<Aaep>, run: &[Step], last: &[Output]) -> Judgement<Output> {
     judge_as(Account::default(), variant, run, last)
 }
 
-fn id(clause: Clause) -> &'static str {
+pub fn id(clause: Clause) -> &'static str {
     CLAUSES[usize::from(clause.0)].id
 }
 
@@ -1024,6 +1038,10 @@ fn each_row_breaks_its_clause_and_no_other() {
         run,
         changed,
     } in rows()
+        .into_iter()
+        .chain(words::rows())
+        .chain(waiting::rows())
+        .chain(work::rows())
     {
         let of = format!("{} {name}", id(clause));
         let conforming = judge(&variant, &run, &run.last().unwrap().1);
@@ -1047,8 +1065,16 @@ fn each_row_breaks_its_clause_and_no_other() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    // What `hello` declares has a test of its own; 6.8-1 permits, and without it a question waits on that was taken back.
-    named.extend(["AAEP-6.3.2-4", "AAEP-6.3.5-2", "AAEP-6.8-1"]);
+    // What `hello` declares has a test of its own; 6.8-1 and A.7.7-1 permit, and without the first a question waits on that was
+    // taken back.
+    named.extend(["AAEP-6.3.2-4", "AAEP-6.3.5-2", "AAEP-6.8-1", "AAEP-A.7.7-1"]);
+    named.extend([
+        "AAEP-6.4.1-3",
+        "AAEP-6.4.1-4",
+        "AAEP-6.4.1-5",
+        "AAEP-6.4.1-6",
+    ]);
+    named.extend(["AAEP-6.4.3-1", "AAEP-6.4.3-4", "AAEP-EV-16"]);
     assert_eq!(named, carried());
 }
 
@@ -1057,7 +1083,11 @@ pub fn carried() -> BTreeSet<&'static str> {
     let spec = concat!(
         include_str!("../../../src/aaep/text/spec/mod.rs"),
         include_str!("../../../src/aaep/text/spec/confirmation.rs"),
+        include_str!("../../../src/aaep/text/spec/clarification.rs"),
+        include_str!("../../../src/aaep/text/spec/outputs.rs"),
         include_str!("../../../src/aaep/text/spec/restart.rs"),
+        include_str!("../../../src/aaep/text/spec/waiting.rs"),
+        include_str!("../../../src/aaep/text/spec/work.rs"),
     );
     let words: BTreeSet<&str> = spec
         .split(|it: char| !it.is_alphanumeric() && it != '_')
@@ -1073,7 +1103,7 @@ pub fn carried() -> BTreeSet<&'static str> {
 
 // ── What the text leaves open ──
 
-fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
+pub fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
     let answer = |body| Output::Respond { status: 200, body };
     let told = |asked: Asked| emit(What::Asked(Arc::new(asked)));
     let own = || asked_of(0, 0, &ask(0));
@@ -1088,13 +1118,6 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
     };
     let accepted_as = |outputs| with(one(), delivered(accept(0), outputs));
     let failed = |outputs| (at(0, deliver(message(accept(7)))), outputs);
-    let changing = |rates_higher| Reply {
-        modified: Some(Modified {
-            action: OTHER,
-            rates_higher,
-        }),
-        ..accept(0)
-    };
     let leaving = changed(AwaitingInput, CallingTool);
     let mut all = vec![
         (
@@ -1104,6 +1127,7 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
                 vec![Output::Emit(Event {
                     session: 7,
                     what: What::Started,
+                    to: None,
                 })],
             )],
         ),
@@ -1122,7 +1146,7 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
                 one(),
                 (
                     at(0, Op::Tick),
-                    vec![emit(What::Progress), emit(What::Other(1))],
+                    vec![emit(What::Progress { left: None }), emit(What::Other(1))],
                 ),
             ),
         ),
@@ -1178,7 +1202,7 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
             with(
                 one(),
                 delivered(
-                    changing(false),
+                    change(false),
                     vec![leaving.clone(), invoked(0, &ask(0)), runs],
                 ),
             )
@@ -1187,7 +1211,7 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
             "a changed action rejects",
             with(
                 one(),
-                delivered(changing(true), vec![changed(AwaitingInput, Thinking)]),
+                delivered(change(true), vec![changed(AwaitingInput, Thinking)]),
             ),
         ),
         ("what runs has no name but its call", {
@@ -1332,14 +1356,19 @@ fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
 
 #[test]
 fn what_the_text_leaves_open_conforms() {
-    for (name, run) in freedoms() {
+    for (name, run) in freedoms()
+        .into_iter()
+        .chain(words::freedoms())
+        .chain(waiting::freedoms())
+        .chain(work::freedoms())
+    {
         let judgement = judge(&Variant::default(), &run, &run.last().unwrap().1);
         assert_eq!(judgement, Judgement::Conforms, "{name}");
     }
 }
 
 /// The clause of a finding.
-fn named(judgement: Judgement<Output>) -> Option<&'static str> {
+pub fn named(judgement: Judgement<Output>) -> Option<&'static str> {
     match judgement {
         Judgement::Found(it) => it.clause.map(id),
         Judgement::Conforms => Some("conforms"),
@@ -1351,19 +1380,9 @@ fn named(judgement: Judgement<Output>) -> Option<&'static str> {
 #[test]
 fn what_a_producer_declares_is_owed() {
     let variant = Variant::default();
-    let modified = Some(Modified {
-        action: OTHER,
-        rates_higher: false,
-    });
     let rejects = with(
         one(),
-        delivered(
-            Reply {
-                modified,
-                ..accept(0)
-            },
-            vec![changed(AwaitingInput, Thinking)],
-        ),
+        delivered(change(false), vec![changed(AwaitingInput, Thinking)]),
     );
     let runs = Output::Perform(Run {
         modified: Some(OTHER),
@@ -1410,8 +1429,47 @@ fn what_a_producer_declares_is_owed() {
     );
 }
 
+/// Section 6.4.1: a table that an editor has changed is the text.
+#[test]
+fn a_table_that_is_changed_binds() {
+    for (risk, irreversible, clause) in [
+        (Risk::Low, true, "AAEP-6.4.1-3"),
+        (Risk::High, false, "AAEP-6.4.1-4"),
+        (Risk::Medium, false, "AAEP-6.4.1-5"),
+        (Risk::Low, false, "AAEP-6.4.1-6"),
+    ] {
+        let mut reading = Reading::default();
+        reading.numbers.irreversible = [DefaultRule::MustReject; 3];
+        reading.numbers.reversible = [DefaultRule::MustReject; 3];
+        let variant = Variant {
+            reading,
+            ..Variant::default()
+        };
+        let asked = Ask {
+            risk,
+            irreversible,
+            ..mild(0)
+        };
+        let run = with(started(), refused(confirm(asked.clone())));
+        assert_eq!(
+            judge(&variant, &run, &[Output::Refused]),
+            Judgement::Conforms
+        );
+        let found = judge(&variant, &run, &confirmed(0, asked).1);
+        assert_eq!(named(found), Some(clause));
+    }
+    let mut reading = Reading::default();
+    reading.numbers.unlisted = Unlisted::Reject;
+    let variant = Variant {
+        reading,
+        ..Variant::default()
+    };
+    let run = with(one(), ignored(message(accept(0))));
+    assert_eq!(judge(&variant, &run, &[RESPONSE]), Judgement::Conforms);
+}
+
 /// A run that conforms by another reading, and does not by the default.
-fn readings() -> Vec<(&'static str, &'static str, Vec<Step>)> {
+pub fn readings() -> Vec<(&'static str, &'static str, Vec<Step>)> {
     let claims = |now, claims, outputs: Vec<Output>| {
         let reply = Reply {
             timestamp: Some(claims),
@@ -1537,7 +1595,7 @@ fn readings() -> Vec<(&'static str, &'static str, Vec<Step>)> {
 }
 
 /// A run that conforms by the default, and does not by another reading.
-fn stricter() -> Vec<(&'static str, &'static str, Vec<Step>)> {
+pub fn stricter() -> Vec<(&'static str, &'static str, Vec<Step>)> {
     let notice = Output::Notify {
         subscription: ANA,
         token: Some(0),
@@ -1567,7 +1625,12 @@ fn each_reading_judges_a_run_in_its_own_way() {
         judge(&variant, run, &run.last().unwrap().1) == Judgement::Conforms
     };
     let mut seen = BTreeSet::new();
-    for (conforms_by_it, runs) in [(true, readings()), (false, stricter())] {
+    for (conforms_by_it, runs) in [
+        (true, readings()),
+        (true, words::readings()),
+        (false, stricter()),
+        (false, words::stricter()),
+    ] {
         for (name, way, run) in runs {
             let reading = Reading::default().with(name, way).unwrap();
             assert_eq!(conforms(reading, &run), conforms_by_it, "{name}={way}");
@@ -1581,14 +1644,20 @@ fn each_reading_judges_a_run_in_its_own_way() {
     }
     let others = AMBIGUITIES
         .iter()
+        .filter(|it| !is_moot(it.name))
         .flat_map(|it| it.choices[1..].iter().map(|way| (it.name, way.value)));
     assert_eq!(others.collect::<BTreeSet<_>>(), seen);
+}
+
+/// No run tells the ways apart: an action has begun as soon as it was accepted, and no call changes its arguments.
+fn is_moot(name: &str) -> bool {
+    ["accepted-then-cancelled", "action-binding"].contains(&name)
 }
 
 // ── Every conforming producer conforms ──
 
 /// Numbers that look random, and are the same in every run.
-struct Numbers(u64);
+pub struct Numbers(u64);
 
 impl Numbers {
     fn seeded(seed: u64) -> Self {
@@ -1624,6 +1693,13 @@ impl Numbers {
                     ..ask
                 })
             }
+            5 if account.questions.len() < 4 => {
+                let query = self.one(&[words::words(number), words::chosen(number)]);
+                Op::Clarify(Arc::new(Query {
+                    session: self.below(2) as SessionId,
+                    ..query
+                }))
+            }
             1..=8 => deliver(Message {
                 sender: self.one(&[Some(ANA), Some(ANA), Some(BOB), None]),
                 is_authenticated: self.below(6) > 0,
@@ -1636,21 +1712,18 @@ impl Numbers {
                         Some(now + TIMEOUT),
                         None,
                     ]),
-                    modified: self.one(&[
-                        None,
-                        None,
-                        Some(Modified {
-                            action: OTHER,
-                            rates_higher: number == 0,
-                        }),
+                    says: self.one(&[
+                        Says::Decides(Decision::Accept, None),
+                        Says::Decides(Decision::Reject, None),
+                        change(number == 0).says,
+                        Says::Answers(Response::Text(VALUE)),
+                        Says::Answers(Response::Truth(true)),
                     ]),
-                    ..reply(
-                        token,
-                        self.one(&[Decision::Accept, Decision::Accept, Decision::Reject]),
-                    )
+                    ..accept(token)
                 }),
             }),
             9 => Op::Cancel(token),
+            10 if number == 1 => Op::HandOff(Arc::new(work::handoff())),
             10 => {
                 let session = self.below(3) as SessionId;
                 Op::EndSession {
@@ -1664,10 +1737,16 @@ impl Numbers {
                 call: self.one(&[None, None, Some(token)]),
                 status: self.one(&[Status::Success, Status::Timeout]),
             },
+            12 if number == 0 => Op::Extend {
+                token,
+                timeout: self.one(&[TIMEOUT, 2 * TIMEOUT, 3 * TIMEOUT]),
+            },
             12 => Op::Subscribe {
                 subscription: self.one(&[ANA, BOB]).into(),
                 can_reply: true,
             },
+            13 if number == 0 => Op::Tool(Arc::new(work::task(self.below(2) as Name))),
+            13 if number == 1 => Op::Write(Arc::new(work::chunk(3, self.below(3) == 0))),
             13 => Op::Unsubscribe(self.one(&[ANA, BOB])),
             14 => Op::Restart {
                 lost: self.below(last + 2) as u16,
@@ -1678,7 +1757,7 @@ impl Numbers {
     }
     fn reading(&mut self) -> Reading {
         let mut reading = Reading::default();
-        for place in AMBIGUITIES {
+        for place in AMBIGUITIES.iter().filter(|it| !is_moot(it.name)) {
             if self.below(4) == 0 {
                 (place.choices[self.below(place.choices.len())].set)(&mut reading);
             }
@@ -1738,15 +1817,15 @@ fn every_answer_of_a_conforming_producer_conforms() {
     println!("{judged} answers, {waived} without what they only should, {most} worlds at most");
     println!("{kinds:?}");
     // Of these chapters a conforming producer puts out all but audits.
-    assert!(judged > 900 && kinds.len() == 11, "{kinds:?}");
+    assert!(judged > 900 && kinds.len() == 16, "{kinds:?}");
 }
 
-fn is_recommended(clause: Clause) -> bool {
+pub fn is_recommended(clause: Clause) -> bool {
     CLAUSES[usize::from(clause.0)].level != Level::Must
 }
 
 /// The kind of an output.
-fn kind(output: &Output) -> String {
+pub fn kind(output: &Output) -> String {
     let it = output
         .told()
         .map_or_else(|| format!("{output:?}"), |(_, what)| format!("{what:?}"));

@@ -1,13 +1,12 @@
-//! Every scenario of a test book on eleven clauses of two texts, judged call by call. Its author read the texts and no code.
+//! Every scenario of a test book on clauses of a text, judged call by call. Its author read the text and no code.
 //!
-//! The tables are `aaep.txt` and `mcp_aql/book.txt`; the notation is explained at the head of the second.
+//! The table is `mcp_aql/book.txt`; the notation is explained at its head.
 //! `ROW="AQL-4.1-2 W7"` plays the scenarios of that name alone.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::wildcard_enum_match_arm,
     reason = "tables, and numbers that are small"
 )]
-mod aaep;
 mod engine;
 
 use countersign_model::engine::checker::{Checker, Judgement};

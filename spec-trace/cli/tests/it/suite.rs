@@ -73,7 +73,8 @@ fn each_run_for_a_clause_exercises_it() {
     assert_exercised::<AaepDriver>("aaep", &[&[]]);
 }
 
-/// Status 0 means that every MUST of what is declared was tried: the suite is enough for that.
+/// Status 0 means that every MUST of what is declared was tried: the suite is enough for that. Identifiers come from a seed, for whether
+/// one is counted up (AQL-3.1-3) can only be tried where one ends in a digit.
 #[test]
 fn the_suite_alone_exercises_all_that_binds_the_reference() {
     let served: [&[&str]; 4] = [
@@ -94,7 +95,7 @@ fn the_suite_alone_exercises_all_that_binds_the_reference() {
         ]);
         command
             .arg(kept.path())
-            .args(["--", binary, "serve", protocol, "--stdio"]);
+            .args(["--", binary, "serve", protocol, "--stdio", "--seed", "1"]);
         let output = command.args(settings).output().expect("it runs");
         let text = String::from_utf8_lossy(&output.stdout);
         let document: Value = serde_json::from_str(&text).expect("a JSON document");

@@ -83,7 +83,7 @@ fn a_rule_of_pending_actions_that_is_left_out_is_found() {
 
 #[test]
 fn the_model_of_confirmation_tokens_keeps_to_its_text() {
-    assert_kept::<McpAqlDriver>(46);
+    assert_kept::<McpAqlDriver>(40);
 }
 
 #[test]

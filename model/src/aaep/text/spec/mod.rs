@@ -1,21 +1,25 @@
 //! AAEP as a function: what each request obliges a producer to.
 //!
-//! Read it beside the text: [`confirmation`] is chapter 6 as far as it is about confirmations, [`restart`] is the page of the driver
-//! protocol on a crash. Here stands what all chapters share: sessions, their states, and what comes unasked.
+//! Read it beside the text: [`confirmation`], [`clarification`] and [`waiting`] are chapter 6, [`restart`] is the
+//! page of the driver protocol on a crash, [`work`] is appendix A, [`outputs`] holds what comes against what is owed.
+//! Here stands what all chapters share: sessions, their states, and what comes unasked.
 
+mod clarification;
 mod confirmation;
+mod outputs;
 mod restart;
+mod waiting;
+mod work;
 
 use smallvec::SmallVec;
 
-use crate::aaep::text::account::{Account, Answer, Phase, Question};
+use crate::aaep::text::account::{Account, Phase, Question};
 use crate::aaep::text::alphabet::{
-    Asked, Call, CallId, Event, Given, Op, Outcome, Output, Run, SessionId, State, Status, What,
+    Call, Clarified, Event, Given, Op, Outcome, Output, Run, SessionId, State, Status, Subject,
+    Time, What, Written,
 };
 use crate::aaep::text::clauses::{
-    A_1_1, A_1_2, A_1_3, A_2_2, A_3_1, A_3_2, A_3_3, A_4_3, A_4_4, C6_1, C6_1_1, C6_1_5, C6_1_6,
-    C6_2_2_3, C6_3_4_9, C6_7_2_1, C6_7_2_2, C6_8_2, C6_8_3, C6_9_2, CLAUSES, EV_2, EV_3, EV_5,
-    EV_8, EV_13,
+    A_1_1, A_1_2, A_1_3, A_2_2, A_3_3, C6_1, C6_7_2_1, C6_8_2, C6_8_3, CLAUSES, EV_2, EV_5,
 };
 use crate::aaep::text::readings::{
     Reading, SessionEndCancels, SessionEndCompletes, SessionEndTells,
@@ -37,6 +41,8 @@ pub struct Holes {
     to: To,
     /// The id of a session.
     session: bool,
+    /// The time that is left.
+    left: bool,
 }
 
 /// Which state may be entered.
@@ -62,12 +68,14 @@ pub enum Binding {
     Started(SessionId),
     /// The session leaves a state for another.
     Changed,
-    /// The same, to tell that a confirmation was accepted or rejected.
-    Outcome(State),
+    /// The same, to tell that the confirmation of that number was accepted or rejected.
+    Outcome(u8, State),
     /// It comes again behind a crash.
     Retold,
     /// The question of that number is put out.
     Asked(u8),
+    /// A clarification has come to this.
+    Answered(Clarified),
     /// Its action is told as invoked.
     Invoked(u8),
     /// Its action is told as complete.
@@ -76,10 +84,12 @@ pub enum Binding {
     Performed(u8),
     /// Its action is in doubt, or runs once more: one of both.
     Resumed(u8),
+    /// A piece of output stands so.
+    Wrote(Written),
     /// A reply that fails a check is answered so.
     Failed,
-    /// The request is refused, though it can be made.
-    Refused,
+    /// The request is refused, against that clause.
+    Refused(Clause),
 }
 
 impl Protocol for Aaep {
@@ -97,11 +107,15 @@ impl Protocol for Aaep {
 
     fn call(step: &mut Step<'_, Self>, call: &Call) {
         let account = &mut step.account;
-        account.questions.retain(|it| it.token.is_some());
-        account.clock = account.clock.max(call.now);
+        account
+            .questions
+            .retain(|it| it.token.is_some() || matches!(it.subject, Subject::Tool(_)));
+        let before = account.clock;
+        account.clock = before.max(call.now);
         let last = std::mem::take(&mut account.last);
         let mut turn = Turn {
             step,
+            before,
             chain: SmallVec::new(),
         };
         if let Err(clauses) = turn.take(&call.op, &last) {
@@ -119,10 +133,25 @@ impl Protocol for Aaep {
             {
                 *expected = *output;
             }
+            (Output::Answer(expected), Output::Answer(output))
+                if holes.any
+                    && (expected.session, expected.token) == (output.session, output.token) =>
+            {
+                *expected = *output;
+            }
             (expected @ Output::Respond { .. }, Output::Respond { .. }) if holes.any => {
                 expected.clone_from(output);
             }
             (Output::Notify { token, .. }, Output::Notify { token: None, .. }) => *token = None,
+            (
+                Output::Notify {
+                    token: expected @ None,
+                    ..
+                },
+                Output::Notify { token, .. },
+            ) if holes.any => {
+                *expected = *token;
+            }
             (_, _) => {}
         }
     }
@@ -136,6 +165,7 @@ impl Protocol for Aaep {
             Output::Emit(Event {
                 session,
                 what: What::Changed { from, .. },
+                ..
             }) if binding != Some(Binding::Retold) => {
                 *from = account.session(*session).map_or(State::Idle, |it| it.state);
             }
@@ -148,6 +178,7 @@ impl Protocol for Aaep {
             Output::Perform(run) | Output::InDoubt(run) => run.call = its_own,
             Output::Emit(_)
             | Output::Respond { .. }
+            | Output::Answer(_)
             | Output::Notify { .. }
             | Output::Audit
             | Output::Refused
@@ -159,24 +190,29 @@ impl Protocol for Aaep {
         let account = &mut step.account;
         let result = match binding {
             Binding::Told | Binding::Retold | Binding::Changed => Ok(()),
-            Binding::Started(planned) => is_new(account, planned, output),
-            Binding::Outcome(state) => is_recommended(state, output),
-            Binding::Asked(which) => is_asked(account, usize::from(which), output),
+            Binding::Started(planned) => outputs::is_new(account, planned, output),
+            Binding::Outcome(_, state) => outputs::is_recommended(state, output),
+            Binding::Asked(which) => outputs::is_asked(account, usize::from(which), output),
             Binding::Invoked(which)
             | Binding::Completed(which, _)
             | Binding::Performed(which)
-            | Binding::Resumed(which) => is_of(account, usize::from(which), binding, output),
-            Binding::Failed => is_uniform(&mut account.to_failed, output),
-            Binding::Refused => Err(C6_1.alone()),
+            | Binding::Resumed(which) => {
+                outputs::is_of(account, usize::from(which), binding, output)
+            }
+            Binding::Answered(expected) => outputs::is_answer(expected, output),
+            Binding::Wrote(expected) => outputs::is_written(expected, output),
+            Binding::Failed => outputs::is_uniform(&mut account.to_failed, output),
+            Binding::Refused(clause) => Err(clause.alone()),
         };
         // What comes again was chained when it was put out first.
         let is_again = binding == Binding::Retold;
         let chained = if is_again {
             Ok(())
         } else {
-            enter(account, output)
+            outputs::enter(account, output)
         };
-        see(account, output);
+        let reached = outputs::reaches(account, step.variant.reading, Some(binding), output);
+        outputs::see(account, output);
         if let Binding::Resumed(_) = binding {
             let is_same = |run: &Run| {
                 output.run().is_some_and(|it| {
@@ -185,24 +221,32 @@ impl Protocol for Aaep {
             };
             step.forget(|it| it.run().is_some_and(is_same));
         }
-        result.and(chained)
+        result.and(chained).and(reached)
     }
 
     fn unowed(step: &mut Step<'_, Self>, output: &Output) -> Result<(), Clauses> {
-        let clauses = forbids(step, output);
-        let chained = enter(&mut step.account, output);
-        see(&mut step.account, output);
-        believe(&mut step.account, output);
+        let clauses = outputs::forbids(step, output);
+        let chained = outputs::enter(&mut step.account, output);
+        outputs::see(&mut step.account, output);
+        outputs::believe(&mut step.account, output);
         // Each of them forbids it: without any of them it is free.
         if !clauses.is_empty() && clauses.iter().all(|it| step.enforces(*it)) {
             Err(clauses)
         } else {
-            chained
+            chained.and(outputs::reaches(
+                &step.account,
+                step.variant.reading,
+                None,
+                output,
+            ))
         }
     }
 
     fn thing(output: &Output) -> Option<SessionId> {
         let told = output.told().map(|it| it.0);
+        if let Output::Answer(it) = output {
+            return Some(it.session);
+        }
         told.or_else(|| output.run().map(|it| it.session))
     }
 
@@ -215,7 +259,8 @@ impl Protocol for Aaep {
             Output::Notify { .. } => 4,
             Output::Audit => 5,
             Output::Refused => 6,
-            Output::Other(_) => 7,
+            Output::Answer(_) => 7,
+            Output::Other(_) => 8,
         }
     }
 
@@ -223,10 +268,11 @@ impl Protocol for Aaep {
         match output {
             Output::Perform(_) => 0,
             Output::Emit(Event {
-                what: What::Asked(_) | What::Invoked { .. },
+                what: What::Asked(_) | What::Queried(_) | What::Invoked { .. },
                 ..
             })
-            | Output::InDoubt(_) => 1,
+            | Output::InDoubt(_)
+            | Output::Answer(_) => 1,
             Output::Emit(_) => 2,
             Output::Respond { .. }
             | Output::Notify { .. }
@@ -237,273 +283,13 @@ impl Protocol for Aaep {
     }
 }
 
-// ── What is owed, when it comes ──
-
-/// A session under an id that no other has.
-fn is_new(account: &mut Account, planned: SessionId, output: &Output) -> Result<(), Clauses> {
-    let id = output.told().map_or(planned, |it| it.0);
-    let is_taken = id != planned && account.session(id).is_some();
-    if let Some(session) = account.session_mut(planned) {
-        session.id = id;
-    }
-    all(&[(A_1_1, !is_taken)])
-}
-
-/// The question of an event: its token is new, it waits from now, and it asks what was to be asked.
-fn is_asked(account: &mut Account, which: usize, output: &Output) -> Result<(), Clauses> {
-    let (is_free, clock, tokens) = (
-        name_call(account, which, output.call()),
-        account.clock,
-        account.tokens,
-    );
-    let (Some((_, What::Asked(asked))), Some(question)) =
-        (output.told(), account.questions.get_mut(which))
-    else {
-        return Ok(());
-    };
-    (question.token, question.asked_at) = (Some(asked.token), asked.at);
-    // "MUST NOT reuse a reply token from a prior confirmation"
-    all(&[
-        (C6_2_2_3, asked.token >= tokens),
-        (EV_3, asked.at == clock),
-        (EV_5, asks(question, asked)),
-        (EV_13, is_free),
-    ])
-}
-
-/// The first clause that does not hold.
-fn all(clauses: &[(Clause, bool)]) -> Result<(), Clauses> {
-    match clauses.iter().find(|it| !it.1) {
-        Some((clause, _)) => Err(clause.alone()),
-        None => Ok(()),
-    }
-}
-
-/// Whether an event asks what was to be asked.
-fn asks(question: &Question, asked: &Asked) -> bool {
-    let ask = &question.ask;
-    let is_listed = |it: &_| question.allows(*it);
-    let count = ask.allowed.as_ref().map_or(2, SmallVec::len);
-    (asked.description, asked.consequence) == (ask.description.name, ask.consequence.name)
-        && (asked.timeout, asked.default) == (ask.timeout, ask.default)
-        && asked.risk.is_none_or(|it| it == ask.risk)
-        && asked.irreversible.is_none_or(|it| it == ask.irreversible)
-        && asked.allowed.len() == count
-        && asked.allowed.iter().all(is_listed)
-}
-
-/// An output about the action of a question: its call is its own, and it says what was asked about.
-fn is_of(
-    account: &mut Account,
-    which: usize,
-    binding: Binding,
-    output: &Output,
-) -> Result<(), Clauses> {
-    let is_free = (EV_13, name_call(account, which, output.call()));
-    let Some(Question {
-        ask,
-        token,
-        modified,
-        ..
-    }) = account.questions.get(which)
-    else {
-        return Ok(());
-    };
-    let own = ask.tool.name;
-    if let Some(run) = output.run() {
-        let is_same = run.tool.is_none_or(|it| it == own)
-            && run.token.is_none_or(|it| Some(it) == *token)
-            && run.modified == *modified;
-        return all(&[is_free, (C6_1_1, is_same)]);
-    }
-    match output.told() {
-        Some((
-            _,
-            What::Invoked {
-                tool,
-                risk,
-                irreversible,
-                ..
-            },
-        )) => {
-            let is_rated = (*risk, *irreversible) == (ask.risk, ask.irreversible);
-            all(&[is_free, (A_4_3, *tool == own), (EV_5, is_rated)])
-        }
-        Some((_, What::Completed { tool, status, .. })) => {
-            let is_right = *tool == own && binding == Binding::Completed(number(which), *status);
-            all(&[is_free, (A_3_1, is_right)])
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// That call is the question's; false where it is another's, or the question has another (AAEP-EV-13).
-fn name_call(account: &mut Account, which: usize, call: Option<CallId>) -> bool {
-    let session = account.questions.get(which).map(|it| it.ask.session);
-    let is_other = |(place, it): (usize, &Question)| {
-        place != which && Some(it.ask.session) == session && it.call == call
-    };
-    let is_taken = call.is_some() && account.questions.iter().enumerate().any(is_other);
-    let Some(question) = account.questions.get_mut(which) else {
-        return true;
-    };
-    let is_free = !is_taken && (call.is_none() || question.call.is_none() || question.call == call);
-    question.call = question.call.or(call);
-    is_free
-}
-
-/// "The recommended pattern": `calling_tool` on accept, `thinking` on reject, for which 6.1 has `deciding` as well.
-fn is_recommended(state: State, output: &Output) -> Result<(), Clauses> {
-    let is_so = |to: State| to == state || (state, to) == (State::Thinking, State::Deciding);
-    let told = output.told();
-    all(&[(
-        C6_7_2_2,
-        told.is_none_or(|(_, what)| !matches!(what, What::Changed { to, .. } if !is_so(*to))),
-    )])
-}
-
-/// The same for every check.
-fn is_uniform(to_failed: &mut Answer, output: &Output) -> Result<(), Clauses> {
-    let Output::Respond { status, body } = *output else {
-        return Ok(());
-    };
-    let answer = Answer::Response(status, body);
-    match to_failed {
-        Answer::Unknown => *to_failed = answer,
-        it if *it == answer => {}
-        Answer::Silence | Answer::Response(..) => return Err(C6_3_4_9.alone()),
-    }
-    Ok(())
-}
-
-/// A session moves from state to state without a gap (AAEP-EV-8).
-fn enter(account: &mut Account, output: &Output) -> Result<(), Clauses> {
-    let Some((session, what)) = output.told() else {
-        return Ok(());
-    };
-    let Some(session) = account.session_mut(session) else {
-        return Ok(());
-    };
-    match *what {
-        What::Changed { from, to } => {
-            let is_chained = from == session.state || Some(from) == session.implied;
-            (session.state, session.implied) = (to, None);
-            return all(&[(EV_8, is_chained)]);
-        }
-        What::Asked(_) => session.implied = Some(State::AwaitingInput),
-        What::Invoked { .. } => session.implied = Some(State::CallingTool),
-        What::Started
-        | What::Ended(_)
-        | What::Completed { .. }
-        | What::Progress
-        | What::Other(_) => {}
-    }
-    Ok(())
-}
-
-/// What came may be lost, and the ids that it names are taken.
-fn see(account: &mut Account, output: &Output) {
-    let token = match output.told() {
-        Some((_, What::Asked(asked))) => Some(asked.token),
-        Some(_) | None => None,
-    };
-    account.see_ids(token, output.call());
-    if account.restarts > 0 {
-        account.last.push(output.clone());
-    }
-}
-
-// ── What nobody owed ──
-
-/// The clauses that forbid it. What has none is free.
-fn forbids(step: &Step<'_, Aaep>, output: &Output) -> Clauses {
-    let account = &step.account;
-    let phase = |which: Option<usize>| {
-        which
-            .and_then(|it| account.questions.get(it))
-            .map(|it| it.phase)
-    };
-    match output {
-        Output::Emit(Event {
-            session,
-            what: What::Started,
-        }) if account.session(*session).is_none() => &[A_1_1],
-        Output::Emit(Event { session, .. }) if !account.is_active(*session) => &[A_1_3],
-        Output::Emit(Event { session, what }) => match what {
-            What::Started => &[A_1_1],
-            What::Ended(_) => &[A_1_2],
-            What::Changed { to, .. }
-                if *to != State::AwaitingInput
-                    && !account.questions_in(*session, Phase::Open).is_empty() =>
-            {
-                &[A_2_2]
-            }
-            What::Asked(_) => &[C6_1_6],
-            What::Invoked { call, tool, .. } => match phase(account.called(*session, *call, *tool))
-            {
-                None => &[C6_1_1],
-                Some(Phase::Open | Phase::Cancelled) => &[C6_1_5],
-                Some(Phase::Rejected) => &[A_4_4],
-                Some(Phase::Running | Phase::Finished | Phase::Abandoned) => &[C6_9_2],
-            },
-            What::Completed { .. } => &[A_3_2],
-            What::Changed { .. } | What::Progress | What::Other(_) => &[],
-        },
-        Output::Perform(run) if step.open.iter().any(|it| is_run_of(&it.output, run)) => &[C6_1_1],
-        Output::Perform(run) => match phase(account.about(run)) {
-            Some(Phase::Cancelled) if !account.is_active(run.session) => &[C6_1_1, C6_8_2],
-            None | Some(Phase::Open | Phase::Cancelled) => &[C6_1_1],
-            Some(Phase::Rejected) => &[C6_1_1, A_4_4],
-            Some(Phase::Running | Phase::Finished | Phase::Abandoned) => &[C6_9_2],
-        },
-        Output::InDoubt(_) => &[A_3_1],
-        Output::Respond { .. } | Output::Notify { .. } => &[C6_3_4_9],
-        // "The producer MAY log the failure."
-        Output::Audit => &[],
-        Output::Refused => &[C6_1],
-        Output::Other(_) => &[EV_5],
-    }
-}
-
-fn is_run_of(output: &Output, run: &Run) -> bool {
-    matches!(output, Output::Perform(it) if (it.session, it.action) == (run.session, run.action))
-}
-
-/// What came has happened, allowed or not.
-fn believe(account: &mut Account, output: &Output) {
-    let become_of = |account: &mut Account, which: Option<usize>, phase| {
-        if let Some(question) = which.and_then(|it| account.questions.get_mut(it)) {
-            question.phase = phase;
-        }
-    };
-    if let Output::Perform(run) = output {
-        become_of(account, account.about(run), Phase::Running);
-    }
-    match output.told() {
-        Some((session, What::Started)) if account.session(session).is_none() => {
-            account.start(session);
-        }
-        Some((session, What::Ended(_))) => {
-            if let Some(session) = account.session_mut(session) {
-                session.is_active = false;
-            }
-        }
-        Some((session, What::Completed { call, tool, .. })) => {
-            become_of(
-                account,
-                account.called(session, *call, *tool),
-                Phase::Finished,
-            );
-        }
-        Some(_) | None => {}
-    }
-}
-
 // ── One request under way ──
 
 /// One request under way.
 struct Turn<'t, 'v> {
     step: &'t mut Step<'v, Aaep>,
+    /// The clock before it.
+    before: Time,
     /// Of each session the state that it is to be in, and the obligation that says so, or that it follows.
     chain: SmallVec<[(SessionId, Option<State>, Owed); 2]>,
 }
@@ -514,6 +300,8 @@ impl Turn<'_, '_> {
         if let Ok(lost) = lost {
             self.retell(lost);
         }
+        self.gives_no_time();
+        self.count_down();
         self.elapse(op);
         match op {
             Op::StartSession(session) => self.start_session(*session),
@@ -524,17 +312,22 @@ impl Turn<'_, '_> {
             } => self.subscribe(*subscription, *can_reply),
             Op::Unsubscribe(subscription) => self.unsubscribe(*subscription),
             Op::Confirm(ask) => self.confirm(ask),
+            Op::Clarify(query) => self.clarify(query),
             Op::Deliver(message) => {
                 self.deliver(message);
                 Ok(())
             }
             Op::Cancel(token) => self.cancel(*token),
+            Op::Extend { token, timeout } => self.extend(*token, *timeout),
             Op::FinishTool {
                 session,
                 action,
                 call,
                 status,
             } => self.finish_tool(*session, *action, *call, *status),
+            Op::Tool(task) => self.tool(task),
+            Op::Write(chunk) => self.write(chunk),
+            Op::HandOff(handoff) => self.hand_off(handoff),
             Op::Tick => Ok(()),
             Op::Restart { .. } => {
                 lost?;
@@ -564,8 +357,8 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    /// "If the entire session is cancelled, agent.session.cancelled cancels all pending confirmations." By default, so does
-    /// every end; one that is no cancellation is preceded by the events that tell so.
+    /// "If the entire session is cancelled, agent.session.cancelled cancels all pending confirmations." By default,
+    /// so does every end; one that is no cancellation is preceded by the events that tell so.
     fn end_session(&mut self, session: SessionId, outcome: Outcome) -> Result<(), Clauses> {
         self.offer();
         self.check(EV_5, !matches!(outcome, Outcome::Other(_)))?;
@@ -610,6 +403,7 @@ impl Turn<'_, '_> {
             };
             self.complete(which, force, Status::Error);
         }
+        self.complete_streams(session, completes);
         if self.step.enforces(A_1_3)
             && let Some(it) = self.step.account.session_mut(session)
         {
@@ -636,69 +430,8 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    // ── Tools (A.3) ──
-
-    /// "Every agent.tool.invoked MUST be followed by exactly one agent.tool.completed", which "MUST NOT be emitted without a
-    /// preceding agent.tool.invoked".
-    fn finish_tool(
-        &mut self,
-        session: SessionId,
-        action: u16,
-        call: Option<CallId>,
-        status: Status,
-    ) -> Result<(), Clauses> {
-        self.offer();
-        self.check(EV_5, !matches!(status, Status::Other(_)))?;
-        let running = self.step.account.questions_in(session, Phase::Running);
-        let is_meant = |it: &Question| {
-            it.ask.action.name == action && (call.is_none() || it.call.is_none() || it.call == call)
-        };
-        let which = running
-            .into_iter()
-            .find(|it| self.question(*it).is_some_and(is_meant))
-            .ok_or(A_3_2.alone())?;
-        self.becomes(which, Phase::Finished);
-        self.complete(which, Force::Due, status);
-        let account = &self.step.account;
-        if account.questions_in(session, Phase::Running).is_empty()
-            && self.state(session) == Some(State::CallingTool)
-        {
-            self.change(
-                &[A_3_3],
-                session,
-                State::Thinking,
-                To::Idle,
-                Binding::Changed,
-            );
-        }
-        Ok(())
-    }
-
-    /// The action of a question is told as complete.
-    fn complete(&mut self, which: usize, force: Force, status: Status) {
-        let Some(question) = self.question(which).cloned() else {
-            return;
-        };
-        let invoked = self
-            .step
-            .open
-            .iter()
-            .find(|it| it.binding == Some(Binding::Invoked(number(which))))
-            .map(Obligation::name);
-        let what = What::Completed {
-            call: question.call,
-            tool: question.ask.tool.name,
-            status,
-        };
-        let binding = Binding::Completed(number(which), status);
-        let it = self.tell(&[A_3_1], force, question.ask.session, what, binding);
-        if let Some(invoked) = invoked {
-            it.after(invoked, &[A_3_2]);
-        }
-    }
-
-    /// "`awaiting_input` is the state during which the producer is blocked": it is so again while another question is open.
-    /// "The state during tool execution SHOULD be `calling_tool`."
+    /// "`awaiting_input` is the state during which the producer is blocked": it is so again while another question is
+    /// open. "The state during tool execution SHOULD be `calling_tool`."
     fn go_on(&mut self, session: SessionId) {
         let account = &self.step.account;
         if !account.questions_in(session, Phase::Open).is_empty() {
@@ -739,7 +472,12 @@ impl Turn<'_, '_> {
 
     /// The host can ask for this: to refuse it is against AAEP-6-1.
     fn offer(&mut self) {
-        self.step.allow(&[], Output::Refused).bind(Binding::Refused);
+        self.offer_against(C6_1);
+    }
+
+    fn offer_against(&mut self, clause: Clause) {
+        let it = self.step.allow(&[], Output::Refused);
+        it.bind(Binding::Refused(clause));
     }
 
     fn reading(&self) -> Reading {
@@ -797,12 +535,17 @@ impl Turn<'_, '_> {
         self.add(
             clauses,
             force,
-            Output::Emit(Event { session, what }),
+            Output::Emit(Event {
+                session,
+                what,
+                to: None,
+            }),
             binding,
         )
     }
 
-    /// The session enters a state, behind every one that is owed before: outcomes are told as they come about (AAEP-6.7.2-1).
+    /// The session enters a state, behind every one that is owed before: outcomes are told as they come about
+    /// (AAEP-6.7.2-1).
     fn change(
         &mut self,
         clauses: Clauses,
@@ -811,11 +554,22 @@ impl Turn<'_, '_> {
         to: To,
         binding: Binding,
     ) {
+        self.change_as(Force::Due, clauses, session, (state, to), binding);
+    }
+
+    fn change_as(
+        &mut self,
+        force: Force,
+        clauses: Clauses,
+        session: SessionId,
+        (state, to): (State, To),
+        binding: Binding,
+    ) {
         let earlier = self.chain.iter().find(|it| it.0 == session).map(|it| it.2);
         let from = self.state(session).unwrap_or(State::Idle);
         let it = self.tell(
             clauses,
-            Force::Due,
+            force,
             session,
             What::Changed { from, to: state },
             binding,
@@ -857,11 +611,13 @@ impl Binding {
             Self::Told
             | Self::Started(_)
             | Self::Changed
-            | Self::Outcome(_)
+            | Self::Outcome(..)
             | Self::Retold
             | Self::Asked(_)
+            | Self::Answered(_)
+            | Self::Wrote(_)
             | Self::Failed
-            | Self::Refused => None,
+            | Self::Refused(_) => None,
         }
     }
 }
@@ -882,7 +638,11 @@ impl Holes {
         if self.session && output.what == What::Started {
             expected.session = output.session;
         }
-        if !self.any || expected.session != output.session {
+        if expected.session != output.session {
+            return;
+        }
+        expected.to.clone_from(&output.to);
+        if !self.any {
             return;
         }
         match (&mut expected.what, &output.what) {
@@ -899,10 +659,21 @@ impl Holes {
                 }
             }
             (expected @ What::Asked(_), other @ What::Asked(_))
+            | (expected @ What::Queried(_), other @ What::Queried(_))
             | (expected @ What::Invoked { .. }, other @ What::Invoked { .. })
             | (expected @ What::Completed { .. }, other @ What::Completed { .. }) => {
                 expected.clone_from(other);
             }
+            (What::Chunk(expected), What::Chunk(other)) if expected.stream == other.stream => {
+                *expected = *other;
+            }
+            // Any of them tells of a change that has no event of its own.
+            (expected @ What::Progress { .. }, What::Progress { .. } | What::Other(_))
+                if self.left =>
+            {
+                expected.clone_from(&output.what);
+            }
+            (What::Progress { left }, What::Progress { left: None }) => *left = None,
             (_, _) => {}
         }
     }

@@ -1,4 +1,5 @@
-//! A crash: the process comes back with what it had stored, and is told how many of its last outputs were not carried out.
+//! A crash: the process comes back with what it had stored, and is told how many of its last outputs were not carried
+//! out.
 
 use std::sync::Arc;
 
@@ -6,8 +7,8 @@ use smallvec::SmallVec;
 
 use super::{Binding, Turn, number};
 use crate::aaep::text::account::Phase;
-use crate::aaep::text::alphabet::{Asked, Event, Op, Output, SessionId, What};
-use crate::aaep::text::clauses::{A_3_1, C6_1, C6_7_1, C6_9_2, EV_4};
+use crate::aaep::text::alphabet::{Asked, Event, Op, Output, Queried, SessionId, What};
+use crate::aaep::text::clauses::{A_3_1, C6_1, C6_1_7, C6_7_1, C6_9_2, EV_4};
 use crate::engine::clause::Clauses;
 use crate::engine::obligation::{Force, Owed};
 
@@ -26,19 +27,20 @@ impl Turn<'_, '_> {
             .unwrap_or_default())
     }
 
-    /// "The lost outputs that tell something, byte for byte", in their order. "A lost question is asked anew: same token, new
-    /// `event_id` and timestamp, from which its timeout counts."
+    /// "The lost outputs that tell something, byte for byte", in their order. "A lost question is asked anew: same
+    /// token, new `event_id` and timestamp, from which its timeout counts."
     pub(super) fn retell(&mut self, lost: &[Output]) {
         let mut told: SmallVec<[(SessionId, Owed); 2]> = SmallVec::new();
         for output in lost {
-            let Output::Emit(Event { session, what }) = output else {
+            if let Output::Answer(_) = output {
+                self.add(&[C6_1_7], Force::Due, output.clone(), Binding::Retold)
+                    .holes
+                    .any = false;
+            }
+            let Output::Emit(Event { session, what, .. }) = output else {
                 continue;
             };
-            let what = if let What::Asked(asked) = what {
-                self.ask_anew(asked)
-            } else {
-                what.clone()
-            };
+            let what = self.anew(what);
             let earlier = told.iter().find(|it| it.0 == *session).map(|it| it.1);
             let it = self.tell(&[C6_7_1], Force::Due, *session, what, Binding::Retold);
             if let Some(earlier) = earlier {
@@ -53,20 +55,34 @@ impl Turn<'_, '_> {
         }
     }
 
-    fn ask_anew(&mut self, asked: &Arc<Asked>) -> What {
+    /// What is told again, and a question waits from now.
+    fn anew(&mut self, what: &What) -> What {
         let account = &mut self.step.account;
-        let (clock, which) = (account.clock, account.asked(asked.token));
+        let at = account.clock;
+        let (token, again) = if let What::Asked(it) = what {
+            let asked = Asked {
+                at,
+                ..(**it).clone()
+            };
+            (it.token, What::Asked(Arc::new(asked)))
+        } else if let What::Queried(it) = what {
+            let queried = Queried {
+                at,
+                ..(**it).clone()
+            };
+            (it.token, What::Queried(Arc::new(queried)))
+        } else {
+            return what.clone();
+        };
+        let which = account.asked(token);
         if let Some(question) = which.and_then(|it| account.questions.get_mut(it)) {
-            question.asked_at = clock;
+            question.asked_at = at;
         }
-        What::Asked(Arc::new(Asked {
-            at: clock,
-            ..(**asked).clone()
-        }))
+        again
     }
 
-    /// "`in_doubt` for each action that was released before the crash and is not recorded as done. The action is not performed
-    /// again."
+    /// "`in_doubt` for each action that was released before the crash and is not recorded as done. The action is not
+    /// performed again."
     pub(super) fn resume(&mut self) {
         let account = &mut self.step.account;
         account.restarts = account

@@ -1,0 +1,351 @@
+//! A run of the search in words: who asks for what, and what comes out.
+
+use crate::aaep::text::Aaep;
+use crate::aaep::text::alphabet::{
+    Ask, By, Decision, Flaw, Message, Name, Op, Outcome, Output, Query, Reply, Response, Risk, Run,
+    Says, State, Status, SubscriptionId, Target, Time, What,
+};
+use crate::aaep::text::environment::{ANA, BOB};
+use crate::checker::StepText;
+use crate::facade::engine::Step;
+
+/// The run in words.
+pub(super) fn run(run: &[Step<Aaep>]) -> Vec<StepText> {
+    let mut clock = 0;
+    let describe = |step: &Step<Aaep>| match step {
+        Step::Move(around) => {
+            let now = around.clock;
+            let moves = if now < clock {
+                "is set back"
+            } else {
+                "moves on"
+            };
+            let at = time(clock);
+            clock = now;
+            StepText {
+                at,
+                actor: "clock".to_owned(),
+                to: None,
+                action: format!("{moves} to {}", time(now)),
+                changes: Vec::new(),
+            }
+        }
+        Step::Call {
+            call,
+            outputs,
+            lost,
+        } => {
+            let (done, lost) = outputs.split_at(outputs.len().saturating_sub(*lost));
+            let done = done.iter().map(|it| format!("out: {}", output(it)));
+            let lost = lost.iter().map(|it| format!("lost: {}", output(it)));
+            let (actor, action) = said(&call.op);
+            StepText {
+                at: time(call.now),
+                to: (actor != "process").then(|| "producer".to_owned()),
+                actor,
+                action,
+                changes: done.chain(lost).collect(),
+            }
+        }
+    };
+    run.iter().map(describe).collect()
+}
+
+fn time(it: Time) -> String {
+    format!("t={}.{:03} s", it.div_euclid(1000), it.rem_euclid(1000))
+}
+
+fn subscriber(id: Option<SubscriptionId>) -> String {
+    match id {
+        Some(ANA) => "subscriber".to_owned(),
+        Some(BOB) => "forwarder".to_owned(),
+        Some(Name::MAX) | None => "stranger".to_owned(),
+        Some(other) => format!("subscriber {other}"),
+    }
+}
+
+/// Who asks, and for what.
+fn said(op: &Op) -> (String, String) {
+    let action = match op {
+        Op::Deliver(it) => return (subscriber(it.sender), message(it)),
+        Op::Restart { lost: 0 } => {
+            return ("process".to_owned(), "crashes and restarts".to_owned());
+        }
+        Op::Restart { lost } => {
+            return (
+                "process".to_owned(),
+                format!("crashes and restarts; {lost} outputs were lost"),
+            );
+        }
+        Op::Subscribe {
+            subscription,
+            can_reply,
+        } => {
+            let can = if *can_reply { "can" } else { "cannot" };
+            return (
+                subscriber(Some(subscription.id)),
+                format!("subscribes, and {can} reply"),
+            );
+        }
+        Op::Unsubscribe(id) => {
+            return (subscriber(Some(*id)), "closes its subscription".to_owned());
+        }
+        Op::StartSession(Some(it)) => format!("starts session {}", it.id),
+        Op::StartSession(None) => "starts a session".to_owned(),
+        Op::EndSession { session, outcome } => {
+            format!("ends session {session} as {}", ended(*outcome))
+        }
+        Op::Confirm(it) => ask(it),
+        Op::Clarify(it) => query(it),
+        Op::Cancel(token) => format!("takes question {token} back"),
+        Op::Extend { token, timeout } => format!("gives question {token} {timeout} ms"),
+        Op::FinishTool {
+            session,
+            action,
+            status,
+            ..
+        } => {
+            format!(
+                "reports action {action} of session {session} as {}",
+                came_back(*status)
+            )
+        }
+        Op::Tool(it) => format!(
+            "runs action {} of session {} without a question",
+            it.action.name, it.session
+        ),
+        Op::Write(it) => {
+            let last = if it.is_last {
+                "the last chunk"
+            } else {
+                "a chunk"
+            };
+            format!(
+                "writes {last} of output {} of session {}",
+                it.stream.name, it.session
+            )
+        }
+        Op::HandOff(it) => format!("hands session {} off", it.session),
+        Op::Tick => "calls as time has passed".to_owned(),
+    };
+    ("host".to_owned(), action)
+}
+
+fn ask(it: &Ask) -> String {
+    let lasting = if it.irreversible {
+        "irreversible"
+    } else {
+        "reversible"
+    };
+    format!(
+        "asks to confirm action {} of session {} ({} risk, {lasting}) within {} ms, default {}",
+        it.action.name,
+        it.session,
+        risk(it.risk),
+        it.timeout,
+        decision(it.default)
+    )
+}
+
+fn query(it: &Query) -> String {
+    let default = it
+        .default
+        .map_or("no default".to_owned(), |it| format!("default {}", it.name));
+    let choices = it.choices.as_deref().map_or(0, <[_]>::len);
+    format!(
+        "asks question {} of session {} with {choices} choices within {} ms, {default}",
+        it.question.name, it.session, it.timeout
+    )
+}
+
+fn message(it: &Message) -> String {
+    let Some(reply) = it.reply else {
+        return "sends what is no reply".to_owned();
+    };
+    let how = if it.is_authenticated {
+        ""
+    } else {
+        ", not authenticated"
+    };
+    format!("{}{how}", replied(&reply, it.sender))
+}
+
+fn replied(reply: &Reply, sender: Option<SubscriptionId>) -> String {
+    let mut text = match reply.says {
+        Says::Decides(it, None) => format!("replies {}", decision(it)),
+        Says::Decides(it, Some(change)) => {
+            format!("replies {} with change {}", decision(it), change.action)
+        }
+        Says::Answers(it) => format!("answers {}", response(it)),
+    };
+    let to = match reply.token {
+        Name::MAX => " to a guessed token".to_owned(),
+        token => format!(" to question {token}"),
+    };
+    text.push_str(&to);
+    text.extend(
+        reply
+            .timestamp
+            .map(|it| format!(", decided at {}", time(it))),
+    );
+    if reply.subscription != sender {
+        text.push_str(", as ");
+        text.push_str(&subscriber(reply.subscription));
+    }
+    text.extend(reply.flaw.map(|it| format!(", malformed: {}", flaw(it))));
+    text
+}
+
+fn flaw(it: Flaw) -> &'static str {
+    match it {
+        Flaw::RepeatedName => "a name twice",
+        Flaw::Type => "type",
+        Flaw::Token => "reply_token",
+        Flaw::Decision => "decision",
+        Flaw::Response => "response",
+        Flaw::Subscription => "subscription_id",
+        Flaw::Timestamp => "timestamp",
+        Flaw::DecidedBy => "decided_by",
+        Flaw::Rationale => "decision_rationale",
+        Flaw::ModifiedAction => "modified_action",
+        Flaw::Confidence => "confidence",
+        Flaw::CorrelationId => "correlation_id",
+        Flaw::OtherProperty => "another member",
+    }
+}
+
+fn decision(it: Decision) -> String {
+    match it {
+        Decision::Accept => "accept".to_owned(),
+        Decision::Reject => "reject".to_owned(),
+        Decision::Other(name) => format!("word {name}"),
+    }
+}
+
+fn response(it: Response) -> String {
+    match it {
+        Response::Text(name) => format!("text {name}"),
+        Response::Truth(holds) => holds.to_string(),
+        Response::Number(name) => format!("number {name}"),
+        Response::Other(name) => format!("value {name}"),
+    }
+}
+
+fn risk(it: Risk) -> &'static str {
+    match it {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+        Risk::Other(_) => "unknown",
+    }
+}
+
+fn ended(it: Outcome) -> &'static str {
+    match it {
+        Outcome::Completed => "completed",
+        Outcome::Errored => "errored",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Other(_) => "something else",
+    }
+}
+
+fn came_back(it: Status) -> &'static str {
+    match it {
+        Status::Success => "success",
+        Status::Error => "error",
+        Status::Timeout => "timeout",
+        Status::Other(_) => "something else",
+    }
+}
+
+fn state(it: State) -> String {
+    match it {
+        State::Idle => "idle".to_owned(),
+        State::Thinking => "thinking".to_owned(),
+        State::CallingTool => "calling_tool".to_owned(),
+        State::AwaitingInput => "awaiting_input".to_owned(),
+        State::Deciding => "deciding".to_owned(),
+        State::WritingOutput => "writing_output".to_owned(),
+        State::HandingOff => "handing_off".to_owned(),
+        State::Other(name) => format!("state {name}"),
+    }
+}
+
+fn ran(it: &Run) -> String {
+    let change = it
+        .modified
+        .map_or(String::new(), |it| format!(" with change {it}"));
+    format!(
+        "action {} of session {} as call {}{change}",
+        it.action, it.session, it.call
+    )
+}
+
+/// An output in words.
+pub(super) fn output(output: &Output) -> String {
+    match output {
+        Output::Emit(it) => {
+            let to = it
+                .to
+                .as_ref()
+                .map_or(String::new(), |it| format!(", to {it:?} alone"));
+            format!("session {}: {}{to}", it.session, told(&it.what))
+        }
+        Output::Perform(it) => format!("run {}", ran(it)),
+        Output::InDoubt(it) => format!("in doubt: {}", ran(it)),
+        Output::Respond { status, body: None } => format!("respond {status}"),
+        Output::Respond {
+            status,
+            body: Some(body),
+        } => format!("respond {status} with body {body}"),
+        Output::Answer(it) => {
+            let by = match it.by {
+                By::Reply => "by a reply",
+                By::Default => "by default",
+                By::Nobody => "by nobody",
+            };
+            let answer = it.response.map_or("nothing".to_owned(), response);
+            format!("the answer to question {} is {answer}, {by}", it.token)
+        }
+        Output::Notify { subscription, .. } => {
+            format!("a notice to {}", subscriber(Some(*subscription)))
+        }
+        Output::Audit => "an audit".to_owned(),
+        Output::Refused => "refused".to_owned(),
+        Output::Other(_) => "an event that cannot be read".to_owned(),
+    }
+}
+
+fn told(what: &What) -> String {
+    match what {
+        What::Started => "session.started".to_owned(),
+        What::Ended(it) => format!("session.{}", ended(*it)),
+        What::Changed { from, to } => format!("state.changed, {} to {}", state(*from), state(*to)),
+        What::Asked(it) => format!("awaiting.confirmation, question {}", it.token),
+        What::Queried(it) => format!("awaiting.clarification, question {}", it.token),
+        What::Invoked { call, .. } => format!("tool.invoked{}", called(*call)),
+        What::Completed { call, status, .. } => {
+            format!("tool.completed, {}{}", came_back(*status), called(*call))
+        }
+        What::Chunk(it) => {
+            let last = if it.is_last { ", complete" } else { "" };
+            format!("output.streaming at {}{last}", it.position)
+        }
+        What::HandedOff { target, .. } => {
+            let target = match target {
+                Target::Human => "a human",
+                Target::SpecialistAgent => "another agent",
+                Target::EscalationQueue => "a queue",
+                Target::Other(_) => "something else",
+            };
+            format!("handoff.requested to {target}")
+        }
+        What::Progress { left: Some(left) } => format!("progress.updated, {left} ms left"),
+        What::Progress { left: None } => "progress.updated".to_owned(),
+        What::Other(_) => "an event of another type".to_owned(),
+    }
+}
+
+fn called(call: Option<Name>) -> String {
+    call.map_or(String::new(), |it| format!(", call {it}"))
+}
