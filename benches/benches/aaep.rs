@@ -1,39 +1,27 @@
-//! AAEP: how fast the model is searched, the edges are compared, and a reply is turned into outputs.
+//! AAEP: how fast the text is searched with the reference, and a reply is turned into outputs.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use countersign_benches::aaep::Outstanding;
-use countersign_conform::aaep::AaepBridge;
-use countersign_conform::edges::{self, Scope};
+use countersign_conform::aaep::executor::{Reference, Settings};
+use countersign_conform::search::{self, Exact, model_of};
+use countersign_conform::side_by_side::processors;
+use countersign_conform::spoken::Host as _;
 use countersign_model::aaep::Aaep;
-use countersign_model::aaep::bounds::Bounds;
-use countersign_model::checker;
+use countersign_model::aaep::account::Account;
+use countersign_model::aaep::environment::Bounds;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// States and transitions a second: the exhaustive search at small bounds.
+/// Transitions a second: a world searched with the reference in it.
 fn search(criterion: &mut Criterion) {
-    let model = Aaep::new(Bounds::SMALL).expect("the presets are in range");
-    let report = checker::check(&model, &|_| {});
+    let party = || Exact::<Aaep, _>::new(Reference::new(Settings::default()), Account::default());
+    let [(_, bounds), ..] = Bounds::WORLDS;
+    let searched = || search::search(&model_of(party(), bounds), processors(), &|_| {});
     let mut group = criterion.benchmark_group("search");
     group.sample_size(10);
-    group.throughput(Throughput::Elements(report.transitions as u64));
-    group.bench_function("transitions", |bencher| {
-        bencher.iter(|| checker::check(black_box(&model), &|_| {}));
-    });
-    group.finish();
-}
-
-/// Edges a second: every transition replayed on the executor at small bounds.
-fn compare(criterion: &mut Criterion) {
-    let bridge = AaepBridge::new(Bounds::SMALL).expect("the presets are in range");
-    let walk = edges::walk(&bridge, Scope::States, &|_| {});
-    let mut group = criterion.benchmark_group("compare");
-    group.sample_size(10);
-    group.throughput(Throughput::Elements(walk.edges));
-    group.bench_function("edges", |bencher| {
-        bencher.iter(|| edges::walk(black_box(&bridge), Scope::States, &|_| {}));
-    });
+    group.throughput(Throughput::Elements(searched().transitions as u64));
+    group.bench_function("transitions", |bencher| bencher.iter(searched));
     group.finish();
 }
 
@@ -77,5 +65,5 @@ fn time_to_accept(producer: &Outstanding, replies: u64) -> Duration {
     elapsed
 }
 
-criterion_group!(benches, search, compare, reply);
+criterion_group!(benches, search, reply);
 criterion_main!(benches);

@@ -11,13 +11,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use countersign_cli::serve::controls::Referred;
-use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Run, Search, play, play_all};
 use countersign_conform::implementation::{Greeted, Implementation, Lost, Process};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::side_by_side::processors;
-use countersign_conform::suite::{Suited, committed};
+use countersign_conform::spoken::{Spoken, Wire, judge};
+use countersign_conform::suite::committed;
+use countersign_model::aaep::Aaep;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
 use countersign_protocol::{Answer, Protocol, Request, Response};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
@@ -30,32 +31,32 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn suite(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("suite");
     group.sample_size(10);
-    in_process::<AaepDriver>(&mut group);
-    in_process::<McpAqlDriver>(&mut group);
-    in_process::<PendingActionDriver>(&mut group);
+    in_process::<Aaep>(&mut group);
+    in_process::<McpAql>(&mut group);
+    in_process::<PendingAction>(&mut group);
     if let Some(command) = adapter("aaep.py", &[]) {
         let process = Process::new(command, ANSWERED_WITHIN);
-        driven::<AaepDriver, _>(&mut group, "over stdio", process, 1);
+        driven::<Aaep, _>(&mut group, "over stdio", process, 1);
     }
     group.finish();
 }
 
-fn in_process<D: Referred + Suited>(group: &mut BenchmarkGroup<'_, WallTime>) {
-    let reference = || D::reference(1);
-    driven::<D, _>(group, "in process", reference(), processors());
-    driven::<D, _>(group, "on one thread", reference(), 1);
+fn in_process<P: Referred>(group: &mut BenchmarkGroup<'_, WallTime>) {
+    let reference = || P::reference(1);
+    driven::<P, _>(group, "in process", reference(), processors());
+    driven::<P, _>(group, "on one thread", reference(), 1);
     let answers = Rc::new(RefCell::new(Vec::new()));
     let recorded = Recorded {
         implementation: reference(),
         answers: Rc::clone(&answers),
     };
     let mut partner = Greeted::new(recorded).expect("it greets");
-    let judge = D::judge(partner.greeting());
-    for run in committed::<D>().played() {
-        let _played = play::<D, _>(&mut partner, &run.steps, &judge, None);
+    let judge = judge::<P>(partner.greeting());
+    for run in committed::<P>().played() {
+        let _played = play::<P, _>(&mut partner, &run.steps, &judge, None);
     }
     let answers = answers.take();
-    driven::<D, _>(group, "driving alone", Kept { answers, next: 0 }, 1);
+    driven::<P, _>(group, "driving alone", Kept { answers, next: 0 }, 1);
 }
 
 /// An implementation whose answers are kept, the greeting first.
@@ -95,20 +96,20 @@ impl<P: Protocol> Implementation<P> for Kept<P> {
     }
 }
 
-fn driven<D: Suited, I: Implementation<D::Protocol>>(
+fn driven<P: Spoken, I: Implementation<Wire<P>>>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     how: &str,
     implementation: I,
     threads: usize,
 ) {
-    let suite = committed::<D>();
-    let runs: Vec<Run<D>> = suite.played().collect();
+    let suite = committed::<P>();
+    let runs: Vec<Run<P>> = suite.played().collect();
     let mut partner = Greeted::new(implementation).expect("it greets");
-    let judge = D::judge(partner.greeting());
+    let judge = judge::<P>(partner.greeting());
     group.throughput(Throughput::Elements(runs.len() as u64));
-    group.bench_function(format!("{}, {how}", D::Protocol::NAME), |bencher| {
+    group.bench_function(format!("{}, {how}", P::NAME), |bencher| {
         bencher.iter(|| {
-            let all = play_all::<D, I>(&mut partner, &runs, &judge, threads);
+            let all = play_all::<P, I>(&mut partner, &runs, &judge, threads);
             assert!(all.iter().all(|played| played.wrong.is_empty()));
         });
     });
@@ -124,7 +125,7 @@ fn shortest(criterion: &mut Criterion) {
         };
         let found = || {
             let process = Process::new(command.clone(), ANSWERED_WITHIN);
-            Search::<AaepDriver, _>::new(Greeted::new(process).expect("it greets"))
+            Search::<Aaep, _>::new(Greeted::new(process).expect("it greets"))
         };
         let shows = |seed: &u64| {
             let mut search = found();

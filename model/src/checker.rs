@@ -1,17 +1,12 @@
-//! Every property of a model, and whether it holds.
+//! What a search of a text reports: every property with its verdict, and how far the search went.
 //!
-//! The one thing to know: a search checks first that the judge finds nothing on any way through the graph. States are told
-//! apart by 64-bit fingerprints, so with 10 million states the chance that it misses one is about 2 in a million. What departs
-//! from the specification is expected to break, so it is searched breadth first: a property of which no counterexample was
-//! found holds only if that search went everywhere.
+//! States are told apart by 64-bit fingerprints, so with 10 million states the chance that a search misses one is about 2 in a
+//! million. A changed text is searched breadth first: a property of which no counterexample was found holds only if that search went
+//! everywhere.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
-use crate::judge::{self, Finding, renamed};
-use crate::judged::{Found, Limit, Searched, clean, search};
-use crate::properties::PropertyRow;
-use crate::specification::{Modelled, Specification};
+use crate::judge::Finding;
 
 /// A step in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +41,7 @@ pub struct PropertyVerdict {
     pub clauses: Cow<'static, [&'static str]>,
     /// Always or sometimes.
     pub kind: Kind,
-    /// Of a broken one what the judge found, where its shortest run ends.
+    /// Of a broken one what the checker finds where its shortest run ends.
     pub finding: Option<Finding>,
     /// Whether it holds, as far as the search went: what always holds was not broken, what has to be possible was seen.
     pub holds: bool,
@@ -61,9 +56,9 @@ pub struct CheckReport {
     pub unique_states: usize,
     /// Steps, counting each from each state.
     pub transitions: usize,
-    /// Pairs of a state and what the judge remembers, that differ.
+    /// States that differ, with what was seen on the way.
     pub pairs: usize,
-    /// Steps taken, counting each from each pair.
+    /// Steps taken, counting each from each of these.
     pub edges: usize,
     /// In steps: the longest run that the search walked. Of a breadth-first one the longest runs of which it has looked at every
     /// one, so that nothing is broken within so many steps that is not said to be.
@@ -81,148 +76,35 @@ impl CheckReport {
     }
 }
 
-/// The most states that are looked at, where nothing else is said, of a model that departs from the specification: as many
-/// as take less than a minute.
-pub const STATES: usize = 10_000_000;
+/// So many states of a changed text are searched for its first break, unless it is searched whole.
+pub const STATES: usize = 300_000;
 
-/// Searches the whole graph, with the judge beside every state; `progress` is told the number of pairs so far, many times
-/// a second.
-///
-/// The search ends where something breaks. The breadth-first one then takes its place, which goes on behind what is broken.
-pub fn check<T: Modelled>(
-    model: &Specification<T>,
-    mut progress: impl FnMut(usize),
-) -> CheckReport {
-    let Some(clean) = clean(model, &mut progress) else {
-        return check_within(model, Limit::default(), progress);
-    };
-    let always = stated(model).map(|row| verdict(row, Kind::Always));
-    CheckReport {
-        unique_states: clean.states,
-        transitions: clean.transitions,
-        pairs: clean.pairs,
-        edges: clean.edges,
-        depth: clean.depth,
-        exhaustive: true,
-        properties: always.chain(sometimes(model, clean.witnessed)).collect(),
+/// How far a search goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// The longest runs that it looks at, in steps.
+    pub steps: usize,
+    /// The most states that it keeps; once it has so many it looks no further.
+    pub pairs: usize,
+}
+
+impl Default for Limit {
+    /// No limit.
+    fn default() -> Self {
+        Self {
+            steps: usize::MAX,
+            pairs: usize::MAX,
+        }
     }
 }
 
-/// Searches breadth first within the limit, so that everything broken has its shortest counterexample; `progress` is told
-/// the number of pairs so far, many times a second.
-pub fn check_within<T: Modelled>(
-    model: &Specification<T>,
-    limit: Limit,
-    progress: impl FnMut(usize),
-) -> CheckReport {
-    let searched = search(model, limit, progress);
-    CheckReport {
-        unique_states: searched.states,
-        transitions: searched.transitions,
-        pairs: searched.pairs,
-        edges: searched.edges,
-        depth: searched.steps,
-        exhaustive: searched.exhaustive,
-        properties: always(model, &searched)
-            .into_iter()
-            .chain(sometimes(model, searched.witnessed))
-            .collect(),
-    }
-}
-
-/// What always holds, as far as these bounds show it.
-fn stated<T: Modelled>(
-    model: &Specification<T>,
-) -> impl Iterator<Item = &'static PropertyRow> + use<'_, T> {
-    let rows = T::PROPERTIES.iter();
-    rows.filter(|row| model.shows(row.with))
-}
-
-/// What has to be possible, as far as these bounds show it, each with its verdict.
-fn sometimes<T: Modelled>(
-    model: &Specification<T>,
-    witnessed: u128,
-) -> impl Iterator<Item = PropertyVerdict> + use<'_, T> {
-    let rows = T::WITNESSES.iter().enumerate();
-    let shown = rows.filter(|(_, row)| model.shows(row.with));
-    shown.map(move |(place, row)| PropertyVerdict {
-        holds: witnessed & 1 << place != 0,
-        ..verdict(row, Kind::Sometimes)
-    })
-}
-
-/// What always holds, each with its verdict; and what the judge found besides, which no property states.
-pub fn always<T: Modelled>(
-    model: &Specification<T>,
-    searched: &Searched<T>,
-) -> Vec<PropertyVerdict> {
-    let found = |clause| {
-        // What the text is there to prevent weighs more than what a reading of it says.
-        let kinds = [judge::Kind::Guarantee, judge::Kind::Conformance];
-        kinds
-            .into_iter()
-            .find_map(|kind| searched.found.get(&(clause, kind)))
-    };
-    let stated = stated(model).map(|row| match found(row.clauses[0]) {
-        Some(found) => broken(model, row.name(), row.clauses.into(), found),
-        None => verdict(row, Kind::Always),
-    });
-    let is_stated = |clause: &str| T::PROPERTIES.iter().any(|row| row.clauses[0] == clause);
-    let chiefs = searched.found.values().map(|found| found.finding.clause);
-    let others: BTreeSet<_> = chiefs.filter(|clause| !is_stated(clause)).collect();
-    let others = others.into_iter().filter_map(|clause| {
-        let found = found(clause)?;
-        let also = found.finding.also.iter().copied();
-        let clauses = [clause].into_iter().chain(also).collect();
-        let name = format!("{clause}, which no property states");
-        Some(broken(model, name, clauses, found))
-    });
-    stated.chain(others).collect()
-}
-
-/// A property that holds.
-fn verdict(row: &PropertyRow, kind: Kind) -> PropertyVerdict {
-    PropertyVerdict {
-        name: row.name(),
-        clauses: row.clauses.into(),
-        kind,
-        finding: None,
-        holds: true,
-        steps: Vec::new(),
-    }
-}
-
-/// A property that is broken.
-fn broken<T: Modelled>(
-    model: &Specification<T>,
-    name: String,
-    clauses: Cow<'static, [&'static str]>,
-    found: &Found<T::Action>,
-) -> PropertyVerdict {
-    let finding = Finding {
-        text: renamed(&found.finding.text, T::NAMES),
-        ..found.finding.clone()
-    };
-    PropertyVerdict {
-        name,
-        clauses,
-        kind: Kind::Always,
-        finding: Some(finding),
-        holds: false,
-        steps: describe_run(model, &found.run),
-    }
-}
-
-/// A run from the start, in words.
-pub fn describe_run<T: Modelled>(model: &Specification<T>, actions: &[T::Action]) -> Vec<StepText> {
-    let mut texts = Vec::new();
-    let mut state = model.start();
-    for &action in actions {
-        let Some(next) = model.take(&state, action) else {
-            break;
-        };
-        texts.push(model.describe(&state, action, &next));
-        state = next;
-    }
-    texts
+/// What breaks, and how far it was searched for.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The properties that break, each with its shortest counterexample.
+    pub properties: Vec<PropertyVerdict>,
+    /// The longest runs of which every one was looked at, in steps.
+    pub steps: usize,
+    /// States that differ, in these runs.
+    pub states: usize,
 }

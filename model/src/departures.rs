@@ -1,10 +1,7 @@
-//! What two settings of a text differ in, one thing at a time: rules, readings, numbers; and which of it a run needs.
+//! What two settings of a text differ in, one thing at a time: rules, readings, numbers.
 
-use crate::numbers::{Number, Value, taken};
+use crate::numbers::{Number, taken};
 use crate::readings::Place;
-use crate::rules::Rules;
-use crate::specification::{Modelled, Specification};
-use crate::table::Tabled as _;
 
 /// What kind of thing a departure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,32 +58,6 @@ impl Departure {
     }
 }
 
-/// All in which a setting differs from another: rules first, then readings, then numbers.
-pub fn departures<T: Modelled>(
-    model: &Specification<T>,
-    other: &Specification<T>,
-) -> Vec<Departure> {
-    let is_lost = |guard| model.rules.allow(guard);
-    let rows = T::Guard::ROWS.iter();
-    let rows = rows.filter(|row| is_lost(row.guard) != other.rules.allow(row.guard));
-    let rules = rows.map(|row| Departure {
-        what: if is_lost(row.guard) {
-            What::Lost
-        } else {
-            What::Kept
-        },
-        name: row.name,
-        clauses: row.clauses,
-        value: String::new(),
-        other: String::new(),
-        usual: String::new(),
-    });
-    let usual = T::reading_within(&model.bounds);
-    let readings = [model.reading, other.reading, usual];
-    let taken = taken_otherwise(T::PLACES, T::NUMBERS, readings);
-    rules.chain(taken).collect()
-}
-
 /// The places and numbers that are not the same in the first reading and in the second; the third is the usual one.
 pub(crate) fn taken_otherwise<R: Copy + PartialEq>(
     places: &'static [Place<R>],
@@ -112,67 +83,4 @@ pub(crate) fn taken_otherwise<R: Copy + PartialEq>(
             usual,
         })
     })
-}
-
-/// The setting with this one thing as in the other.
-pub(crate) fn without<T: Modelled>(
-    model: &Specification<T>,
-    other: &Specification<T>,
-    departure: &Departure,
-) -> Specification<T> {
-    let (mut rules, mut reading) = (model.rules, model.reading);
-    match departure.what {
-        What::Lost | What::Kept => {
-            let left_out = T::Guard::ROWS.iter().map(|row| row.guard).filter(|guard| {
-                let is_it = guard.row().name == departure.name;
-                let of = if is_it { other.rules } else { model.rules };
-                of.allow(*guard)
-            });
-            rules = left_out.fold(Rules::all(), Rules::without);
-        }
-        What::Reading => {
-            let place = T::PLACES.iter().find(|it| it.name == departure.name);
-            let choices = place.into_iter().flat_map(|it| it.choices);
-            for choice in choices.filter(|it| it.value == departure.other) {
-                (choice.set)(&mut reading);
-            }
-        }
-        What::Number => {
-            let numbers = T::NUMBERS.iter().filter(|it| it.name == departure.name);
-            for number in numbers {
-                match &number.value {
-                    Value::Whole(whole) => {
-                        (whole.set)(&mut reading, (whole.get)(&other.reading));
-                    }
-                    Value::Word(words) => {
-                        for word in words.iter().filter(|it| it.value == departure.other) {
-                            (word.set)(&mut reading);
-                        }
-                    }
-                    Value::Fixed { .. } => {}
-                }
-            }
-        }
-    }
-    model.with(rules, reading)
-}
-
-/// Of what a setting differs in from another, that which is needed for this to hold, none of it for nothing: each is left out in turn,
-/// for good where it holds without.
-pub fn needed<T: Modelled>(
-    model: &Specification<T>,
-    other: &Specification<T>,
-    holds: impl Fn(&Specification<T>) -> bool,
-) -> Vec<Departure> {
-    let mut least = model.clone();
-    let mut needed = departures(model, other);
-    needed.retain(|departure| {
-        let less = without(&least, other, departure);
-        let holds = holds(&less);
-        if holds {
-            least = less;
-        }
-        !holds
-    });
-    needed
 }

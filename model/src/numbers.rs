@@ -1,9 +1,7 @@
 //! The numbers of a text as data: those that can be changed, and why the others cannot.
 //!
-//! The one thing to know: a number that can be changed is a part of the protocol's reading, so that the model's party and the judge
-//! read the same one. Every other is listed with the reason why a search knows nothing of it.
-
-use std::fmt;
+//! A number that can be changed is a part of the protocol's reading, so that the parties and the checker read the same one. Every
+//! other is listed with the reason why a search does not show it.
 
 use crate::readings::Choice;
 
@@ -60,38 +58,8 @@ pub struct Whole<R: 'static> {
     pub set: fn(&mut R, u16),
 }
 
-impl<R> Whole<R> {
-    /// Whether it can be this.
-    pub fn can_be(&self, value: i64) -> Option<u16> {
-        let value = u16::try_from(value).ok()?;
-        let is_one = (self.from..=self.to).contains(&value) && value.is_multiple_of(self.step);
-        is_one.then_some(value)
-    }
-}
-
-impl<R> fmt::Display for Whole<R> {
-    /// What it can be, in words.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} to {}", self.from, self.to)?;
-        if self.step > 1 {
-            write!(formatter, ", a multiple of {}", self.step)?;
-        }
-        self.within.map_or(Ok(()), |other| {
-            write!(formatter, ", and no more than {other}")
-        })
-    }
-}
-
 impl<R: Copy + PartialEq> Number<R> {
-    /// What it is in this reading, as a file has it.
-    pub fn shown(&self, reading: &R) -> String {
-        match &self.value {
-            Value::Word(_) => format!("\"{}\"", self.plain(reading)),
-            Value::Whole(_) | Value::Fixed { .. } => self.plain(reading),
-        }
-    }
-
-    /// The same without quotes.
+    /// What it is in this reading, without quotes.
     pub fn plain(&self, reading: &R) -> String {
         match &self.value {
             Value::Whole(whole) => (whole.get)(reading).to_string(),
@@ -99,6 +67,17 @@ impl<R: Copy + PartialEq> Number<R> {
             Value::Fixed { value, .. } => (*value).to_owned(),
         }
     }
+}
+
+/// The reading with one of these numbers so; none where there is no such number, or it cannot be so.
+pub fn with<R: 'static>(numbers: &[Number<R>], mut reading: R, name: &str, so: &str) -> Option<R> {
+    let number = numbers.iter().find(|it| it.name == name)?;
+    match &number.value {
+        Value::Whole(whole) => (whole.set)(&mut reading, so.parse().ok()?),
+        Value::Word(words) => (words.iter().find(|it| it.value == so)?.set)(&mut reading),
+        Value::Fixed { .. } => return None,
+    }
+    Some(reading)
 }
 
 /// Which of the choices a reading has made; the first, if none.
@@ -110,17 +89,4 @@ pub fn taken<R: Copy + PartialEq>(choices: &[Choice<R>], reading: &R) -> &'stati
     };
     let taken = choices.iter().find(is_taken).or(choices.first());
     taken.map_or("", |choice| choice.value)
-}
-
-/// A number above the one that it must not be above, with their names and values; nothing where there is none.
-pub fn at_odds<R>(numbers: &'static [Number<R>], reading: &R) -> Option<[(&'static str, u16); 2]> {
-    let whole = |number: &Number<R>| match &number.value {
-        Value::Whole(whole) => Some((number.name, (whole.get)(reading), whole.within)),
-        Value::Word(_) | Value::Fixed { .. } => None,
-    };
-    let all: Vec<_> = numbers.iter().filter_map(whole).collect();
-    all.iter().find_map(|&(name, value, within)| {
-        let &(other, most, _) = all.iter().find(|(other, ..)| within == Some(*other))?;
-        (value > most).then_some([(name, value), (other, most)])
-    })
 }

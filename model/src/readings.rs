@@ -1,7 +1,5 @@
 //! Readings as data: a place where a text can be taken in more than one way, and its choices.
 
-use std::fmt;
-
 /// A place that can be taken in more than one way; `R` is the protocol's reading.
 #[derive(Debug)]
 pub struct Place<R: 'static> {
@@ -11,7 +9,7 @@ pub struct Place<R: 'static> {
     pub clauses: &'static [&'static str],
     /// What is open.
     pub question: &'static str,
-    /// What bounds must have for its ways to be told apart ([`crate::bounds::Bounds::shows`]); nothing where all do.
+    /// What bounds must have for its ways to be told apart; nothing where all do.
     pub with: Option<&'static str>,
     /// Whether an implementation may take it in any of these ways; else the text says which, and the others are for its editors to try.
     pub open: bool,
@@ -93,130 +91,3 @@ macro_rules! ambiguities {
     (@) => { false };
 }
 pub(crate) use ambiguities;
-
-/// A place and the way in which it is taken.
-pub type Chosen<R> = (&'static Place<R>, &'static Choice<R>);
-
-/// What each `name=value` chooses, in their order.
-///
-/// # Errors
-///
-/// No equals sign, an unknown name, a value that the place does not have, or two values for one place; the message lists what there is.
-pub fn chosen<'a, R>(
-    places: &'static [Place<R>],
-    assignments: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<Chosen<R>>, ReadingError<R>> {
-    let mut all: Vec<Chosen<R>> = Vec::new();
-    for assignment in assignments {
-        let (place, choice) = choose(places, assignment)?;
-        let mut before = all.iter().filter(|(it, _)| it.name == place.name);
-        if let Some((_, other)) = before.find(|(_, it)| it.value != choice.value) {
-            let ways = [other.value, choice.value];
-            return Err(ReadingError::Twice { place, ways });
-        }
-        all.push((place, choice));
-    }
-    Ok(all)
-}
-
-fn choose<R>(places: &'static [Place<R>], assignment: &str) -> Result<Chosen<R>, ReadingError<R>> {
-    let (name, value) =
-        assignment
-            .split_once('=')
-            .ok_or_else(|| ReadingError::NotAnAssignment {
-                places,
-                text: assignment.to_owned(),
-            })?;
-    let place = places
-        .iter()
-        .find(|place| place.name == name)
-        .ok_or_else(|| ReadingError::UnknownName {
-            places,
-            name: name.to_owned(),
-        })?;
-    let choice = place
-        .choices
-        .iter()
-        .find(|choice| choice.value == value)
-        .ok_or_else(|| ReadingError::UnknownValue {
-            place,
-            value: value.to_owned(),
-        })?;
-    Ok((place, choice))
-}
-
-/// An assignment that chooses nothing.
-#[derive(Clone, Debug)]
-pub enum ReadingError<R: 'static> {
-    /// It is not of the form `name=value`.
-    NotAnAssignment {
-        /// The places that there are.
-        places: &'static [Place<R>],
-        /// What was given.
-        text: String,
-    },
-    /// No place has this name.
-    UnknownName {
-        /// The places that there are.
-        places: &'static [Place<R>],
-        /// What was given.
-        name: String,
-    },
-    /// The place does not have this value.
-    UnknownValue {
-        /// The place.
-        place: &'static Place<R>,
-        /// What was given.
-        value: String,
-    },
-    /// The place is to be taken in two ways.
-    Twice {
-        /// The place.
-        place: &'static Place<R>,
-        /// The two values.
-        ways: [&'static str; 2],
-    },
-}
-
-impl<R> fmt::Display for ReadingError<R> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAnAssignment { places, text } => {
-                let examples = places
-                    .iter()
-                    .take(1)
-                    .flat_map(|place| place.choices.iter().map(move |choice| (place, choice)));
-                write!(formatter, "reading `{text}`: expected NAME=VALUE")?;
-                examples.last().map_or(Ok(()), |(place, choice)| {
-                    write!(formatter, ", such as {}={}", place.name, choice.value)
-                })
-            }
-            Self::UnknownName { places, name } => {
-                let names: Vec<_> = places.iter().map(|place| place.name).collect();
-                write!(
-                    formatter,
-                    "unknown reading `{name}`: expected one of {}",
-                    names.join(", ")
-                )
-            }
-            Self::UnknownValue { place, value } => {
-                let values: Vec<_> = place.choices.iter().map(|choice| choice.value).collect();
-                write!(
-                    formatter,
-                    "reading {}: unknown value `{value}`: expected {}",
-                    place.name,
-                    values.join(" or ")
-                )
-            }
-            Self::Twice { place, ways } => {
-                let (name, [one, other]) = (place.name, ways);
-                write!(
-                    formatter,
-                    "reading {name}: {one} and {other} exclude each other: expected one of them"
-                )
-            }
-        }
-    }
-}
-
-impl<R: fmt::Debug> std::error::Error for ReadingError<R> {}

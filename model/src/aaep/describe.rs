@@ -1,577 +1,400 @@
-//! Steps in words: who does what, and what changes by it.
+//! A run of the search in words: who asks for what, and what comes out.
 
-use super::Aaep;
-use super::action::{Action, Forgery, Transgression};
-use super::message::{Message, Network, Shape, Token};
-use super::output::{Answered, Output};
-use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription, Work};
-use super::words::{Clarifies, Class, Piece, Response, SessionName, Slot, Subscriber, Worked};
+use crate::aaep::Aaep;
+use crate::aaep::alphabet::{
+    Ask, By, Decision, Flaw, Kind, Message, Name, Op, Outcome, Output, Query, Reply, Response,
+    Risk, Run, Says, State, Status, SubscriptionId, Target, Text, Time, What,
+};
+use crate::aaep::environment::{ANA, BOB};
 use crate::checker::StepText;
-use crate::network::in_words;
-use crate::time;
+use crate::facade::engine::Step;
 
-/// A step in words; `after` is the state that the search went on from.
-pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &State) -> StepText {
-    let (actor, action_text) = action_text(model, before, action);
-    let mut changes = changes(before, after);
-    if let Some(step) = model.step(before, action) {
-        changes.extend(step.required.iter().map(|output| {
-            if let Output::Perform(slot) = output
-                && model.runs_changed(before, &step.required, slot)
-            {
-                let slot = slot.name();
-                return format!("out: perform({slot}, with other arguments than were asked about)");
+/// The run in words.
+pub(super) fn run(run: &[Step<Aaep>]) -> Vec<StepText> {
+    let mut clock = 0;
+    let describe = |step: &Step<Aaep>| match step {
+        Step::Move(around) => {
+            let now = around.clock;
+            let moves = if now < clock {
+                "is set back"
+            } else {
+                "moves on"
+            };
+            let at = time(clock);
+            clock = now;
+            StepText {
+                at,
+                actor: "clock".to_owned(),
+                to: None,
+                action: format!("{moves} to {}", time(now)),
+                changes: Vec::new(),
             }
-            format!("out: {}", output_text(output))
-        }));
-        changes.extend(
-            step.optional
-                .iter()
-                .map(|output| format!("may put out: {}", output_text(output))),
-        );
-    }
-    StepText {
-        at: format!("t={}", time::name(before.clock)),
-        actor,
-        to: reaches(before, action).map(str::to_owned),
-        action: action_text,
-        changes,
+        }
+        Step::Call {
+            call,
+            outputs,
+            lost,
+        } => {
+            let (done, lost) = outputs.split_at(outputs.len().saturating_sub(*lost));
+            let done = done.iter().map(|it| format!("out: {}", output(it)));
+            let lost = lost.iter().map(|it| format!("lost: {}", output(it)));
+            let (actor, action) = said(&call.op);
+            StepText {
+                at: time(call.now),
+                to: (actor != "process").then(|| "producer".to_owned()),
+                actor,
+                action,
+                changes: done.chain(lost).collect(),
+            }
+        }
+    };
+    run.iter().map(describe).collect()
+}
+
+fn time(it: Time) -> String {
+    format!("t={}.{:03} s", it.div_euclid(1000), it.rem_euclid(1000))
+}
+
+fn subscriber(id: Option<SubscriptionId>) -> String {
+    match id {
+        Some(ANA) => "subscriber".to_owned(),
+        Some(BOB) => "forwarder".to_owned(),
+        Some(Name::MAX) | None => "stranger".to_owned(),
+        Some(other) => format!("subscriber {other}"),
     }
 }
 
-/// Who acts, and what they do.
-fn action_text(model: &Aaep, before: &State, action: Action) -> (String, String) {
-    let own = |actor: &str, text: String| (actor.to_owned(), text);
-    match action {
-        Action::StartSession { session } => {
-            own("agent", format!("starts session {}", session.name()))
+/// Who asks, and for what.
+fn said(op: &Op) -> (String, String) {
+    let action = match op {
+        Op::Deliver(it) => return (subscriber(it.sender), message(it)),
+        Op::Restart { lost: 0 } => {
+            return ("process".to_owned(), "crashes and restarts".to_owned());
         }
-        Action::Open { subscriber } => (
-            subscriber.name().to_owned(),
-            "opens its subscription".to_owned(),
-        ),
-        Action::Ask {
-            session,
-            class,
-            timeout,
-            same_action,
-        } => own(
-            "producer",
-            ask_text(before, session, class, timeout, same_action),
-        ),
-        Action::Decide {
-            subscriber,
-            slot,
-            decision,
-            skew,
-            shape,
+        Op::Restart { lost } => {
+            return (
+                "process".to_owned(),
+                format!("crashes and restarts; {lost} outputs were lost"),
+            );
+        }
+        Op::Subscribe {
+            subscription,
+            can_reply,
         } => {
-            let decides = format!("{}s {}", decision.name(), slot.name());
-            let text = as_of(before, &decides, skew, shape);
-            (subscriber.name().to_owned(), text)
+            let can = if *can_reply { "can" } else { "cannot" };
+            return (
+                subscriber(Some(subscription.id)),
+                format!("subscribes, and {can} reply"),
+            );
         }
-        Action::Clarify {
+        Op::Unsubscribe(id) => {
+            return (subscriber(Some(*id)), "closes its subscription".to_owned());
+        }
+        Op::StartSession(Some(it)) => format!("starts session {}", it.id),
+        Op::StartSession(None) => "starts a session".to_owned(),
+        Op::EndSession { session, outcome } => {
+            format!("ends session {session} as {}", ended(*outcome))
+        }
+        Op::Confirm(it) => ask(it),
+        Op::Clarify(it) => query(it),
+        Op::Cancel(token) => format!("takes question {token} back"),
+        Op::Extend { token, timeout } => format!("gives question {token} {timeout} ms"),
+        Op::FinishTool {
             session,
-            clarifies,
-            timeout,
-            same_question,
-        } => own(
-            "agent",
-            clarify_text(before, session, clarifies, timeout, same_question),
-        ),
-        Action::Answer {
-            subscriber,
-            slot,
-            response,
-            skew,
-            shape,
+            action,
+            status,
+            ..
         } => {
-            let answers = format!("answers {} with {}", slot.name(), response.name());
-            let text = as_of(before, &answers, skew, shape);
-            (subscriber.name().to_owned(), text)
-        }
-        Action::Extend { slot, longer } => {
-            let much = if longer {
-                "a tick more"
-            } else {
-                "no more time"
-            };
-            own("agent", format!("gives {} {much}", slot.name()))
-        }
-        Action::Deliver { index } => {
-            own("network", format!("{} arrives", at(before.network, index)))
-        }
-        Action::Duplicate { index } => own(
-            "network",
-            format!("duplicates {}", at(before.network, index)),
-        ),
-        Action::Lose { index } => own("network", format!("loses {}", at(before.network, index))),
-        Action::Forge(forgery) => own("attacker", forgery_text(forgery)),
-        Action::Replay => {
-            let captured = before.captured.map(message_text).unwrap_or_default();
-            own(
-                "attacker",
-                format!("replays {captured}, which was honoured before"),
+            format!(
+                "reports action {action} of session {session} as {}",
+                came_back(*status)
             )
         }
-        Action::Tick => {
-            let next = model.next_moment(before).unwrap_or(before.clock);
-            own("clock", format!("moves on to t={}", time::name(next)))
+        Op::Tool(it) => format!(
+            "runs {}action {} of session {} without a question",
+            if it.irreversible == Some(true) {
+                "irreversible "
+            } else {
+                ""
+            },
+            it.action.name,
+            it.session
+        ),
+        Op::Write(it) => {
+            let last = if it.is_last { "the last" } else { "a" };
+            let empty = if it.characters == 0 { " empty" } else { "" };
+            format!(
+                "writes {last}{empty} chunk of output {} of session {}",
+                it.stream.name, it.session
+            )
         }
-        Action::ServeTimer => own("timer", "is served".to_owned()),
-        Action::Cancel { slot } => own("agent", format!("cancels {}", slot.name())),
-        Action::Change { slot } => own("agent", change_text(slot)),
-        Action::EndSession { session, outcome } => own(
-            "agent",
-            format!("ends session {}: {}", session.name(), outcome.name()),
-        ),
-        Action::Close { subscriber } => (
-            subscriber.name().to_owned(),
-            "closes its subscription".to_owned(),
-        ),
-        Action::CarryOut => own("host", item_text(before.outbox.head())),
-        Action::FinishTool { slot } => own(
-            "host",
-            format!("reports the tool of {} as done", slot.name()),
-        ),
-        Action::Work(piece) => own("agent", piece_text(piece)),
-        Action::Crash => own(
-            "process",
-            "crashes and restarts; what the last call put out is lost".to_owned(),
-        ),
-        Action::Transgress(transgression) => own("producer", transgression_text(transgression)),
-    }
-}
-
-fn change_text(slot: Slot) -> String {
-    format!("changes the arguments of {}, and asks nobody", slot.name())
-}
-
-/// A reply in words, with the time that it claims.
-fn as_of(before: &State, reply: &str, skew: i8, shape: Shape) -> String {
-    let claimed = time::name(before.clock.cast_signed() + skew);
-    format!("{reply} as of t={claimed}{}", shape_text(shape))
-}
-
-/// Whom the step reaches, where that is not who acts.
-fn reaches(before: &State, action: Action) -> Option<&'static str> {
-    match action {
-        Action::Decide { .. } | Action::Answer { .. } | Action::Forge(_) => Some("network"),
-        Action::Deliver { .. }
-        | Action::Replay
-        | Action::ServeTimer
-        | Action::Extend { .. }
-        | Action::Cancel { .. }
-        | Action::StartSession { .. }
-        | Action::EndSession { .. }
-        | Action::Open { .. }
-        | Action::Close { .. }
-        | Action::FinishTool { .. }
-        | Action::Work(_) => Some("producer"),
-        Action::CarryOut => match before.outbox.head() {
-            Some(Item::Asked(_)) => Some("subscribers"),
-            Some(Item::Perform(_)) => Some("tool"),
-            None => None,
-        },
-        Action::Ask { .. }
-        | Action::Clarify { .. }
-        | Action::Duplicate { .. }
-        | Action::Lose { .. }
-        | Action::Change { .. }
-        | Action::Tick
-        | Action::Crash
-        | Action::Transgress(_) => None,
-    }
-}
-
-/// An ask in words.
-fn ask_text(
-    before: &State,
-    session: SessionName,
-    class: Class,
-    timeout: u8,
-    same_action: bool,
-) -> String {
-    let slot = before.free_slot().map_or("no slot", Slot::name);
-    let again = if same_action {
-        " for the same action"
-    } else {
-        ""
+        Op::HandOff(it) => format!("hands session {} off", it.session),
+        Op::Tick => "calls as time has passed".to_owned(),
     };
-    let reversible = if class.irreversible {
+    ("host".to_owned(), action)
+}
+
+fn ask(it: &Ask) -> String {
+    let lasting = if it.irreversible {
         "irreversible"
     } else {
         "reversible"
     };
-    format!(
-        "asks{again} in session {}: {slot} ({reversible}, {} risk, default {}, {}), deadline t={}",
-        session.name(),
-        class.risk.name(),
-        class.default.name(),
-        class.allowed.name(),
-        time::name(before.clock + time::on(timeout)),
-    )
+    let mut text = format!(
+        "asks to confirm action {} of session {} ({} risk, {lasting}) within {} ms, default {}",
+        it.action.name,
+        it.session,
+        risk(it.risk),
+        it.timeout,
+        decision(it.default)
+    );
+    text.extend(it.allowed.as_ref().map(|allowed| {
+        let allowed = listed(allowed.iter().map(|it| decision(*it)));
+        format!(", replies {allowed}")
+    }));
+    text + &look(&[it.action, it.tool, it.description, it.consequence])
 }
 
-/// A clarification in words.
-fn clarify_text(
-    before: &State,
-    session: SessionName,
-    clarifies: Clarifies,
-    timeout: u8,
-    same_question: bool,
-) -> String {
-    let slot = before.free_slot().map_or("no slot", Slot::name);
-    let again = if same_question { " again" } else { "" };
-    let default = if clarifies.default { "a" } else { "no" };
-    format!(
-        "asks{again} in session {} for a clarification: {slot} ({}, {default} default), deadline t={}",
-        session.name(),
-        clarifies.takes.name(),
-        time::name(before.clock + time::on(timeout)),
-    )
-}
-
-/// Work in words.
-fn piece_text(piece: Piece) -> String {
-    let session = piece.session().name();
-    match piece {
-        Piece::Run { irreversible, .. } => {
-            let kind = if irreversible {
-                "irreversible"
-            } else {
-                "reversible"
-            };
-            format!("calls a {kind} tool in session {session}, unasked")
-        }
-        Piece::Finish { .. } => {
-            format!("reports the tool in session {session} that ran unasked as done")
-        }
-        Piece::Write { complete, .. } => {
-            let which = if complete {
-                "the last chunk"
-            } else {
-                "a chunk"
-            };
-            format!("writes {which} of the output of session {session}")
-        }
-        Piece::HandOff { .. } => format!("hands session {session} off"),
+fn query(it: &Query) -> String {
+    let mut text = format!(
+        "asks question {} of session {} within {} ms",
+        it.question.name, it.session, it.timeout
+    );
+    text.extend(it.kinds.as_ref().map(|kinds| {
+        let kinds = listed(kinds.iter().map(|it| kind(*it).to_owned()));
+        format!(", kinds {kinds}")
+    }));
+    text.extend(it.choices.as_ref().map(|choices| {
+        let choices = listed(choices.iter().map(|it| it.0.name.to_string()));
+        format!(", choices {choices}")
+    }));
+    text.extend(it.default.map(|it| format!(", default {}", it.name)));
+    if it.size > LARGE {
+        text.push_str(", too large");
     }
+    text
 }
 
-/// What comes of work, as the wire names it.
-fn worked_text(session: SessionName, worked: Worked) -> String {
-    let session = session.name();
-    match worked {
-        Worked::Calling => format!("state.changed({session}: calling_tool)"),
-        Worked::Thinking => format!("state.changed({session}: thinking)"),
-        Worked::Invoked { irreversible } => {
-            let kind = if irreversible {
-                "irreversible"
-            } else {
-                "reversible"
-            };
-            format!("tool.invoked({session}: unasked, {kind})")
-        }
-        Worked::Perform => format!("perform({session}: unasked)"),
-        Worked::Completed => format!("tool.completed({session}: unasked)"),
-        Worked::Withdraw => format!("withdraw({session}: unasked)"),
-        Worked::InDoubt => format!("in_doubt({session}: unasked)"),
-        Worked::Writing => format!("state.changed({session}: writing_output)"),
-        Worked::Chunk { position, complete } => {
-            let last = if complete { ", the last" } else { "" };
-            format!("output.streaming({session}: chunk {}{last})", position + 1)
-        }
-        Worked::HandingOff => format!("state.changed({session}: handing_off)"),
-        Worked::HandedOff => format!("handoff.requested({session})"),
-    }
+/// An event of more bytes is too large for any producer.
+const LARGE: u32 = 64 << 10;
+/// A text of more bytes is too long.
+const LONG: u32 = 16 << 10;
+
+/// What is wrong with the texts of a question.
+fn look(texts: &[Text]) -> String {
+    let blank = texts.iter().any(|it| it.is_blank);
+    let long = texts.iter().any(|it| it.bytes > LONG);
+    let said = [(blank, ", a text blank"), (long, ", a text too long")];
+    let said = said.iter().filter(|it| it.0);
+    said.map(|it| it.1).collect()
 }
 
-/// What is done around the questions, in words.
-fn work_text(work: Work) -> String {
-    let tool = work
-        .tool
-        .map(|session| format!("a tool runs in {}", session.name()));
-    let output = work.output.map(|output| {
-        let state = if output.complete { "complete" } else { "open" };
-        format!(
-            "the output of {} is {state}, {} chunks",
-            output.session.name(),
-            output.chunks
-        )
-    });
-    let handed_off = SessionName::ALL
-        .into_iter()
-        .filter(|session| work.handed_off[session.index()])
-        .map(|session| format!("{} is handed off", session.name()));
-    let all: Vec<String> = tool.into_iter().chain(output).chain(handed_off).collect();
+fn listed(all: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = all.collect();
     if all.is_empty() {
-        return "none goes on".to_owned();
-    }
-    all.join("; ")
-}
-
-/// A forgery in words.
-fn forgery_text(forgery: Forgery) -> String {
-    match forgery {
-        Forgery::Unauthenticated { slot, decision } => {
-            format!(
-                "sends {}({}) without authentication",
-                decision.name(),
-                slot.name()
-            )
-        }
-        Forgery::Guessed => "has s1 send accept on a guessed token".to_owned(),
-        Forgery::MixedUp { slot, decision } => {
-            format!(
-                "has s1 send {}({}) for the other session's question",
-                decision.name(),
-                slot.name()
-            )
-        }
-        Forgery::OtherKind { slot } => {
-            format!("has s1 send a reply of the other kind to {}", slot.name())
-        }
-        Forgery::Impostor { slot, decision } => {
-            format!(
-                "has s2 send {}({}) in the name of s1",
-                decision.name(),
-                slot.name()
-            )
-        }
-    }
-}
-
-/// A transgression in words.
-fn transgression_text(transgression: Transgression) -> String {
-    match transgression {
-        Transgression::AnswerWhileBlocked { slot } => {
-            format!("goes on as if {} were answered", slot.name())
-        }
-        Transgression::PerformWhileBlocked { slot } => {
-            format!("performs {}, which is pending", slot.name())
-        }
-        Transgression::AnnounceWhileBlocked { slot } => {
-            format!("announces {}, which is pending", slot.name())
-        }
-    }
-}
-
-/// What the host carries out, in words.
-fn item_text(item: Option<Item>) -> String {
-    match item {
-        Some(Item::Asked(slot)) => format!("emits the question {}", slot.name()),
-        Some(Item::Perform(slot)) => format!("performs the action of {}", slot.name()),
-        None => "has nothing to carry out".to_owned(),
-    }
-}
-
-/// What is peculiar about a reply, in words.
-const fn shape_text(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Plain => "",
-        Shape::Malformed => ", malformed",
-        Shape::Modified => ", with modified_action",
-        Shape::Impostor => ", in the name of the other subscription",
-    }
-}
-
-/// The message at a position of the network, in words.
-fn at(network: Network, index: u8) -> String {
-    network
-        .get(usize::from(index))
-        .map_or_else(|| "nothing".to_owned(), message_text)
-}
-
-/// A message in words.
-fn message_text(message: Message) -> String {
-    let token = match message.token {
-        Token::Of(slot) => slot.name(),
-        Token::Guessed => "guessed token",
-    };
-    let sender = if message.authenticated {
-        message.sender.name()
+        "none".to_owned()
     } else {
-        "a stranger"
+        all.join(" or ")
+    }
+}
+
+fn kind(it: Kind) -> &'static str {
+    match it {
+        Kind::Freetext => "freetext",
+        Kind::YesNo => "yes_no",
+        Kind::MultipleChoice => "multiple_choice",
+        Kind::Numeric => "numeric",
+    }
+}
+
+fn message(it: &Message) -> String {
+    let Some(reply) = it.reply else {
+        return "sends what is no reply".to_owned();
     };
-    let shape = shape_text(message.shape);
+    let how = if it.is_authenticated {
+        ""
+    } else {
+        ", not authenticated"
+    };
+    format!("{}{how}", replied(&reply, it.sender))
+}
+
+fn replied(reply: &Reply, sender: Option<SubscriptionId>) -> String {
+    let mut text = match reply.says {
+        Says::Decides(it, None) => format!("replies {}", decision(it)),
+        Says::Decides(it, Some(change)) => {
+            format!("replies {} with change {}", decision(it), change.action)
+        }
+        Says::Answers(it) => format!("answers {}", response(it)),
+    };
+    let to = match reply.token {
+        Name::MAX => " to a guessed token".to_owned(),
+        token => format!(" to question {token}"),
+    };
+    text.push_str(&to);
+    text.extend(
+        reply
+            .timestamp
+            .map(|it| format!(", decided at {}", time(it))),
+    );
+    if reply.subscription != sender {
+        text.push_str(", as ");
+        text.push_str(&subscriber(reply.subscription));
+    }
+    text.extend(reply.flaw.map(|it| format!(", malformed: {}", flaw(it))));
+    text
+}
+
+fn flaw(it: Flaw) -> &'static str {
+    match it {
+        Flaw::RepeatedName => "a name twice",
+        Flaw::Type => "type",
+        Flaw::Token => "reply_token",
+        Flaw::Decision => "decision",
+        Flaw::Response => "response",
+        Flaw::Subscription => "subscription_id",
+        Flaw::Timestamp => "timestamp",
+        Flaw::DecidedBy => "decided_by",
+        Flaw::Rationale => "decision_rationale",
+        Flaw::ModifiedAction => "modified_action",
+        Flaw::Confidence => "confidence",
+        Flaw::CorrelationId => "correlation_id",
+        Flaw::OtherProperty => "another member",
+    }
+}
+
+fn decision(it: Decision) -> String {
+    match it {
+        Decision::Accept => "accept".to_owned(),
+        Decision::Reject => "reject".to_owned(),
+        Decision::Other(name) => format!("word {name}"),
+    }
+}
+
+fn response(it: Response) -> String {
+    match it {
+        Response::Text(name) => format!("text {name}"),
+        Response::Truth(holds) => holds.to_string(),
+        Response::Number(name) => format!("number {name}"),
+        Response::Other(name) => format!("value {name}"),
+    }
+}
+
+fn risk(it: Risk) -> &'static str {
+    match it {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+        Risk::Other(_) => "unknown",
+    }
+}
+
+fn ended(it: Outcome) -> &'static str {
+    match it {
+        Outcome::Completed => "completed",
+        Outcome::Errored => "errored",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Other(_) => "something else",
+    }
+}
+
+fn came_back(it: Status) -> &'static str {
+    match it {
+        Status::Success => "success",
+        Status::Error => "error",
+        Status::Timeout => "timeout",
+        Status::Other(_) => "something else",
+    }
+}
+
+fn state(it: State) -> String {
+    match it {
+        State::Idle => "idle".to_owned(),
+        State::Thinking => "thinking".to_owned(),
+        State::CallingTool => "calling_tool".to_owned(),
+        State::AwaitingInput => "awaiting_input".to_owned(),
+        State::Deciding => "deciding".to_owned(),
+        State::WritingOutput => "writing_output".to_owned(),
+        State::HandingOff => "handing_off".to_owned(),
+        State::Other(name) => format!("state {name}"),
+    }
+}
+
+fn ran(it: &Run) -> String {
+    let change = it
+        .modified
+        .map_or(String::new(), |it| format!(" with change {it}"));
     format!(
-        "{}({token}) from {sender} as of t={}{shape}",
-        message
-            .response
-            .map_or(message.decision.name(), Response::name),
-        time::name(message.claimed)
+        "action {} of session {} as call {}{change}",
+        it.action, it.session, it.call
     )
 }
 
-/// An output in words, as the wire names it.
-pub fn output_text(output: Output) -> String {
+/// An output in words.
+pub(super) fn output(output: &Output) -> String {
     match output {
-        Output::Started(session) => format!("session.started({})", session.name()),
-        Output::AwaitingInput(session) => {
-            format!("state.changed({}: awaiting_input)", session.name())
+        Output::Emit(it) => {
+            let to = it
+                .to
+                .as_ref()
+                .map_or(String::new(), |it| format!(", to {it:?} alone"));
+            format!("session {}: {}{to}", it.session, told(&it.what))
         }
-        Output::Asked(slot) => format!("awaiting.confirmation({})", slot.name()),
-        Output::Clarify(slot) => format!("awaiting.clarification({})", slot.name()),
-        Output::AskedSome(slot) => format!("awaiting.confirmation({}: not to all)", slot.name()),
-        Output::MoreTime(slot) => format!("progress.updated({}: more time)", slot.name()),
-        Output::Work(session, worked) => worked_text(session, worked),
-        Output::Answer(slot, Answered::Reply(response)) => {
-            format!("answer({}: {})", slot.name(), response.name())
+        Output::Perform(it) => format!("run {}", ran(it)),
+        Output::InDoubt(it) => format!("in doubt: {}", ran(it)),
+        Output::Respond { status, body: None } => format!("respond {status}"),
+        Output::Respond {
+            status,
+            body: Some(body),
+        } => format!("respond {status} with body {body}"),
+        Output::Answer(it) => {
+            let by = match it.by {
+                By::Reply => "by a reply",
+                By::Default => "by default",
+                By::Nobody => "by nobody",
+            };
+            let answer = it.response.map_or("nothing".to_owned(), response);
+            format!("the answer to question {} is {answer}, {by}", it.token)
         }
-        Output::Answer(slot, Answered::Default) => format!("answer({}: its default)", slot.name()),
-        Output::Answer(slot, Answered::Nobody) => format!("answer({}: nobody)", slot.name()),
-        Output::CallingTool(session) => format!(
-            "state.changed({}: awaiting_input to calling_tool)",
-            session.name()
-        ),
-        Output::CallingToolAgain(session) => format!(
-            "state.changed({}: thinking to calling_tool)",
-            session.name()
-        ),
-        Output::Invoked(slot) => format!("tool.invoked({})", slot.name()),
-        Output::Perform(slot) => format!("perform({})", slot.name()),
-        Output::FollowUpLeaving(slot) => {
-            format!("state.changed({}: awaiting_input to thinking)", slot.name())
+        Output::Notify { subscription, .. } => {
+            format!("a notice to {}", subscriber(Some(*subscription)))
         }
-        Output::FollowUpStaying(slot) => {
-            format!("state.changed({}: stays awaiting_input)", slot.name())
-        }
-        Output::Completed(slot) => format!("tool.completed({})", slot.name()),
-        Output::Thinking(session) => format!(
-            "state.changed({}: calling_tool to thinking)",
-            session.name()
-        ),
-        Output::Withdraw(slot) => format!("withdraw({})", slot.name()),
-        Output::Ended(session, outcome) => {
-            format!("session.{}({})", outcome.name(), session.name())
-        }
-        Output::InDoubt(slot) => format!("in_doubt({})", slot.name()),
-        Output::Respond => "respond(204)".to_owned(),
-        Output::Tell(check) => format!("respond(failed {})", check.clause()),
-        Output::Audit(check) => format!("audit({})", check.clause()),
-        Output::Refused(refusal) => format!("refused({})", refusal.clause()),
-        Output::Notice => "courtesy notice".to_owned(),
+        Output::Audit => "an audit".to_owned(),
+        Output::Refused => "refused".to_owned(),
+        Output::Other(_) => "an event that cannot be read".to_owned(),
     }
 }
 
-/// What differs between two states, in words.
-pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
-    let mut changes = Vec::new();
-    for slot in Slot::ALL {
-        confirmation_changes(
-            slot,
-            before.confirmation(slot),
-            after.confirmation(slot),
-            &mut changes,
-        );
-    }
-    for session in SessionName::ALL {
-        let (old, new) = (before.session(session), after.session(session));
-        if old != new {
-            changes.push(format!(
-                "session {}: {} → {}",
-                session.name(),
-                session_text(old),
-                session_text(new)
-            ));
+fn told(what: &What) -> String {
+    match what {
+        What::Started => "session.started".to_owned(),
+        What::Ended(it) => format!("session.{}", ended(*it)),
+        What::Changed { from, to } => format!("state.changed, {} to {}", state(*from), state(*to)),
+        What::Asked(it) => format!("awaiting.confirmation, question {}", it.token),
+        What::Queried(it) => format!("awaiting.clarification, question {}", it.token),
+        What::Invoked { call, .. } => format!("tool.invoked{}", called(*call)),
+        What::Completed { call, status, .. } => {
+            format!("tool.completed, {}{}", came_back(*status), called(*call))
         }
-    }
-    for subscriber in Subscriber::ALL {
-        let (old, new) = (
-            before.subscription(subscriber),
-            after.subscription(subscriber),
-        );
-        if old != new {
-            changes.push(format!(
-                "{}: {} → {}",
-                subscriber.name(),
-                subscription_text(old),
-                subscription_text(new)
-            ));
+        What::Chunk(it) => {
+            let last = if it.is_last { ", complete" } else { "" };
+            format!("output.streaming at {}{last}", it.position)
         }
-    }
-    if before.work != after.work {
-        changes.push(format!("work: {}", work_text(after.work)));
-    }
-    if before.network != after.network {
-        changes.push(format!("network: {}", network_text(after.network)));
-    }
-    changes
-}
-
-/// What differs in one confirmation, in words.
-fn confirmation_changes(
-    slot: Slot,
-    old: &Confirmation,
-    new: &Confirmation,
-    changes: &mut Vec<String>,
-) {
-    if old.phase != new.phase {
-        changes.push(format!(
-            "{}: {} → {}",
-            slot.name(),
-            phase_text(old.phase),
-            phase_text(new.phase)
-        ));
-    }
-    if new.reused_token && !old.reused_token {
-        changes.push(format!("{}: with the token of c1", slot.name()));
-    }
-    if new.runs > old.runs {
-        let times = if new.runs > 1 { "again" } else { "once" };
-        changes.push(format!("{}: the action runs {times}", slot.name()));
-    }
-}
-
-/// A subscription in words.
-const fn subscription_text(subscription: Subscription) -> &'static str {
-    match subscription {
-        Subscription::Unopened => "not open",
-        Subscription::Open => "open",
-        Subscription::Closed => "closed",
-    }
-}
-
-/// A session in words.
-const fn session_text(session: Session) -> &'static str {
-    match session.status {
-        SessionStatus::Unstarted => "not started",
-        SessionStatus::Active if session.awaiting_input => "awaiting_input",
-        SessionStatus::Active => "active",
-        SessionStatus::Ended(outcome) => outcome.name(),
-    }
-}
-
-/// A phase in words.
-const fn phase_text(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Unasked => "not asked",
-        Phase::Pending => "pending",
-        Phase::Accepted => "accepted",
-        Phase::Finished => "done",
-        Phase::Rejected => "rejected",
-        Phase::Cancelled => "cancelled",
-        Phase::Answered => "answered",
-    }
-}
-
-/// The replies under way, in words; equal ones are counted.
-fn network_text(network: Network) -> String {
-    let mut texts: Vec<(String, usize)> = Vec::new();
-    for message in network.messages() {
-        let text = message_text(message);
-        match texts.last_mut() {
-            Some((last, count)) if *last == text => *count += 1,
-            Some(_) | None => texts.push((text, 1)),
+        What::HandedOff { target, .. } => {
+            let target = match target {
+                Target::Human => "a human",
+                Target::SpecialistAgent => "another agent",
+                Target::EscalationQueue => "a queue",
+                Target::Other(_) => "something else",
+            };
+            format!("handoff.requested to {target}")
         }
+        What::Progress { left: Some(left) } => format!("progress.updated, {left} ms left"),
+        What::Progress { left: None } => "progress.updated".to_owned(),
+        What::Other(_) => "an event of another type".to_owned(),
     }
-    let words = |(text, count): (String, usize)| {
-        if count > 1 {
-            format!("{text} ×{count}")
-        } else {
-            text
-        }
-    };
-    in_words(texts.into_iter().map(words))
+}
+
+fn called(call: Option<Name>) -> String {
+    call.map_or(String::new(), |it| format!(", call {it}"))
 }

@@ -73,6 +73,13 @@ impl<P: Protocol> Checker<P> {
         &self.worlds
     }
 
+    /// The account of each way to explain it.
+    pub(crate) fn accounts(&mut self, each: &mut dyn FnMut(&mut P::Account)) {
+        for world in &mut self.worlds {
+            each(&mut world.account);
+        }
+    }
+
     /// Whether there were too many explanations, so that nothing more is judged.
     pub fn is_undecided(&self) -> bool {
         self.is_undecided

@@ -45,6 +45,14 @@ pub struct Entry {
     pub id: &'static str,
     /// How strongly it is worded.
     pub level: Level,
+    /// What it asks for, in a sentence.
+    pub gist: &'static str,
+    /// Other names by which the command line takes it where it is left out.
+    pub aliases: &'static [&'static str],
+    /// The sections of the text whose own code leaves it out.
+    pub in_samples: Option<&'static str>,
+    /// Why nobody outside finds anything wrong where it is left out.
+    pub free: Option<&'static str>,
 }
 
 /// Clauses of one text, at most 192.
@@ -124,17 +132,26 @@ impl Debug for ClauseSet {
     }
 }
 
-/// Lists the clauses of a text in its order, each with a constant of its name.
-/// A list reads `clauses! { pub const CLAUSES; PA_1 "PA-1" Must; PA_4 "PA-4" Should; }`.
+/// Lists the clauses of a text in its order, each with a constant of its name, its id, its level, what it asks for, other names in
+/// brackets, and where there is something to say of it `in_samples` and `free`, as [`Entry`] has them.
 #[macro_export]
 macro_rules! clauses {
-    ($visible:vis const $list:ident; $($name:ident $id:literal $level:ident;)*) => {
+    ($visible:vis const $list:ident; $($name:ident $id:literal $level:ident $gist:literal $([$($alias:literal),+])?
+        $(in_samples $samples:literal)? $(free $free:literal)?;)*) => {
         #[doc = "The clauses of the text, in its order."]
-        $visible const $list: &[$crate::engine::clause::Entry] =
-            &[$($crate::engine::clause::Entry { id: $id, level: $crate::engine::clause::Level::$level }),*];
+        $visible const $list: &[$crate::engine::clause::Entry] = &[$($crate::engine::clause::Entry {
+            id: $id,
+            level: $crate::engine::clause::Level::$level,
+            gist: $gist,
+            aliases: &[$($($alias),+)?],
+            in_samples: $crate::clauses!(@ $($samples)?),
+            free: $crate::clauses!(@ $($free)?),
+        }),*];
         #[allow(non_camel_case_types, reason = "the numbers of the constants below")]
         #[repr(u8)]
         enum Number { $($name),* }
         $(#[doc = $id] $visible const $name: $crate::engine::clause::Clause = $crate::engine::clause::Clause(Number::$name as u8);)*
     };
+    (@ $said:literal) => { Some($said) };
+    (@) => { None };
 }

@@ -132,10 +132,8 @@ pub trait Party<P: Protocol>: Clone + Debug + Eq + Hash + Send + Sync + 'static 
     fn conforms(&self) -> bool {
         true
     }
-    /// The account that it goes by, where the search may drop dead data of it.
-    fn account(&mut self) -> Option<&mut P::Account> {
-        None
-    }
+    /// Each account that it goes by or is judged by, where the search may drop dead data of it.
+    fn accounts(&mut self, _: &mut dyn FnMut(&mut P::Account)) {}
 }
 
 /// A party within bounds.
@@ -312,11 +310,11 @@ impl<P: Environment, Q: Party<P>> Checkable for Model<P, Q> {
                 }
             }
         };
-        if self.forgets
-            && let Some(account) = state.party.account()
-        {
+        if self.forgets {
             let is_down = state.down.is_some();
-            P::forget_dead(account, &mut state.around, &mut state.history, is_down);
+            let (around, history) = (&mut state.around, &mut state.history);
+            let mut forget = |account: &mut _| P::forget_dead(account, around, history, is_down);
+            state.party.accounts(&mut forget);
         }
         Some(state)
     }

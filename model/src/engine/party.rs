@@ -25,8 +25,8 @@ where
     ) {
         World::answers(self, variant, freedom, call, each);
     }
-    fn account(&mut self) -> Option<&mut P::Account> {
-        Some(&mut self.account)
+    fn accounts(&mut self, each: &mut dyn FnMut(&mut P::Account)) {
+        each(&mut self.account);
     }
 }
 
@@ -170,6 +170,9 @@ where
     }
     fn conforms(&self) -> bool {
         self.judgement == Judgement::Conforms
+    }
+    fn accounts(&mut self, each: &mut dyn FnMut(&mut P::Account)) {
+        self.checker.accounts(each);
     }
 }
 

@@ -8,21 +8,18 @@ use std::thread;
 
 use stateright::{Checker as _, Model as _};
 
-use super::modelled::{change, number, ways};
-use super::{Ablation, Explanation, Instead, Model, Place, Property, Rule, Text};
-use crate::ablation::Broken;
+use super::{Ablation, Explanation, Instead, Model, Number, Place, Property, Rule, Text, change};
 use crate::bounds::BoundsError;
-use crate::checker::{CheckReport, Kind, PropertyVerdict, StepText};
+use crate::checker::{Broken, CheckReport, Kind, Limit, PropertyVerdict, STATES, StepText};
 use crate::compare::{Advised, Compared, Difference};
 use crate::departures::{Departure, What, taken_otherwise};
 use crate::engine::checker::{Checker, Finding, Judgement};
-use crate::engine::clause::{Clause, ClauseSet};
+use crate::engine::clause::{Clause, ClauseSet, Entry};
 use crate::engine::model::{self, Action, CONFORMS, Environment, Party, State, Statement};
 use crate::engine::party::{Apart, Beside};
 use crate::engine::protocol::{Protocol, Variant};
 use crate::engine::world::{Freedom, Mismatch, World};
 use crate::judge;
-use crate::judged::Limit;
 use crate::{numbers, readings};
 
 /// What commands need of a protocol besides its text and its environment.
@@ -31,8 +28,6 @@ pub trait Catalog:
 {
     /// The protocol's name on the command line.
     const NAME: &'static str;
-    /// The clauses as they can be left out, in the order of the text.
-    const RULES: &'static [Rule];
     /// The places that can be read in more than one way.
     const PLACES: &'static [readings::Place<Self::Reading>];
     /// The numbers.
@@ -46,6 +41,10 @@ pub trait Catalog:
     /// The longest runs of a changed text that are searched, in steps.
     const LONGEST: usize;
 
+    /// What a party of these bounds, or of any, knows before anything has happened.
+    fn account(_: Option<&Self::Bounds>) -> Self::Account {
+        Self::Account::default()
+    }
     /// A run in words.
     fn describe(run: &[Step<Self>]) -> Vec<StepText>;
     /// An output in words.
@@ -90,25 +89,6 @@ macro_rules! sizes {
 }
 pub(crate) use sizes;
 
-/// The clauses of a text as they can be left out, as `RULES`.
-macro_rules! rules {
-    ($($id:literal $gist:literal $([$($alias:literal),+])? $(in_samples $samples:literal)? $(free $free:literal)?;)*) => {
-        /// The clauses as they can be left out, each with the names that the rules of its model had.
-        const RULES: &[$crate::facade::Rule] = &[$($crate::facade::Rule {
-            name: $id,
-            aliases: &[$($($alias),+)?],
-            clauses: &[$id],
-            gist: $gist,
-            with: None,
-            in_samples: rules!(@ $($samples)?),
-            free: rules!(@ $($free)?),
-        }),*];
-    };
-    (@ $free:literal) => { Some($free) };
-    (@) => { None };
-}
-pub(crate) use rules;
-
 /// A step of a run.
 #[derive(Clone, Debug)]
 pub enum Step<P: Environment> {
@@ -128,8 +108,6 @@ pub enum Step<P: Environment> {
 /// A run, from the start.
 type Run<P> = Vec<Step<P>>;
 
-/// So many states of a changed text are searched for its first break.
-const STATES: usize = 300_000;
 /// So many are searched for everything that breaks by one rule.
 const STATES_OF_A_RULE: usize = 150_000;
 /// A search that has broken something goes on for what says most, unless it has so many.
@@ -151,19 +129,11 @@ pub struct Variation<P: Catalog> {
 
 /// What there is to say about it.
 pub(super) fn text<P: Catalog>() -> Text {
-    let place = |it: &readings::Place<P::Reading>| Place {
-        name: it.name,
-        clauses: it.clauses,
-        question: it.question,
-        with: it.with,
-        choices: ways(it.choices),
-        why: it.why,
-    };
     Text {
         name: P::NAME,
-        rules: P::RULES.to_vec(),
-        places: P::PLACES.iter().map(place).collect(),
-        numbers: P::NUMBERS.iter().map(number).collect(),
+        rules: P::CLAUSES.iter().map(rule).collect(),
+        places: P::PLACES.iter().map(Place::from).collect(),
+        numbers: P::NUMBERS.iter().map(Number::from).collect(),
         properties: P::GUARANTEES.iter().map(property).collect(),
         situations: P::WITNESSES.iter().map(property).collect(),
         longest: P::LONGEST,
@@ -171,6 +141,19 @@ pub(super) fn text<P: Catalog>() -> Text {
         shortest: None,
         usual_bounds: ["default", "small"],
         within: |bounds| Ok(Arc::new(Variation::<P>::within(bounds)?)),
+    }
+}
+
+/// The clause as it can be left out.
+fn rule(clause: &'static Entry) -> Rule {
+    Rule {
+        name: clause.id,
+        aliases: clause.aliases,
+        clauses: std::slice::from_ref(&clause.id),
+        gist: clause.gist,
+        with: None,
+        in_samples: clause.in_samples,
+        free: clause.free,
     }
 }
 
@@ -338,7 +321,7 @@ impl<P: Catalog> Variation<P> {
 
     /// Every conforming party of this text, before anything has happened.
     pub fn every_party(&self, bounds: P::Bounds) -> model::Model<P, World<P>> {
-        let party = World::new(P::Account::default());
+        let party = World::new(P::account(Some(&bounds)));
         self.model(&self.variant, &party, Freedom::May, bounds)
     }
 
@@ -368,7 +351,7 @@ impl<P: Catalog> Variation<P> {
     /// So the run to whatever is found is a shortest one.
     fn deepen<Q: Party<P>>(
         &self,
-        (variant, party, freedom): (&Variant<P>, &Q, Freedom),
+        (variant, party, freedom): (&Variant<P>, &dyn Fn(P::Account) -> Q, Freedom),
         limit: Limit,
         is_enough: &dyn Fn(&Found<P>) -> bool,
         progress: &mut dyn FnMut(usize),
@@ -379,7 +362,8 @@ impl<P: Catalog> Variation<P> {
             let (mut states, mut transitions, mut is_whole) = (0, 0, true);
             for &(_, bounds) in &self.worlds {
                 let left = limit.pairs.saturating_sub(transitions).max(1);
-                let search = self.model(variant, party, freedom, bounds).checker();
+                let party = party(P::account(Some(&bounds)));
+                let search = self.model(variant, &party, freedom, bounds).checker();
                 // The start has the depth 1, and what has the greatest depth is not looked at.
                 let search = search.target_max_depth(steps + 2).target_state_count(left);
                 let checker = search.spawn_bfs().join();
@@ -407,12 +391,11 @@ impl<P: Catalog> Variation<P> {
 
     /// The shortest runs to what breaks a guarantee: to all that does within the limit, or to the first.
     fn broken(&self, limit: Limit, is_first: bool, progress: &mut dyn FnMut(usize)) -> Found<P> {
-        let party = World::new(P::Account::default());
         let is_enough = |found: &Found<P>| {
             let is_long = found.transitions > STATES_BEYOND;
             is_first && found.breaks_any() && (is_long || self.is_telling(found))
         };
-        let search = (&self.variant, &party, Freedom::May);
+        let search = (&self.variant, &World::new as &dyn Fn(_) -> _, Freedom::May);
         self.deepen(search, limit, &is_enough, progress)
     }
 
@@ -438,15 +421,15 @@ impl<P: Catalog> Variation<P> {
         limit: Limit,
         progress: &mut dyn FnMut(usize),
     ) -> Found<P> {
-        let party = Apart::new(self.variant.clone(), texts, P::Account::default());
+        let party = |account| Apart::new(self.variant.clone(), texts, account);
         let is_enough = |found: &Found<P>| found.runs.contains_key(CONFORMS);
-        let search = (&self.variant, &party, Freedom::May);
+        let search = (&self.variant, &party as &dyn Fn(_) -> _, Freedom::May);
         self.deepen(search, limit, &is_enough, progress)
     }
 
     /// What the checker of a text says of each step of a run; of what is no call nothing.
     fn judged(by: &Variant<P>, run: &[Step<P>]) -> Vec<Option<Finding<P::Output>>> {
-        let mut checker = Checker::new(P::Account::default());
+        let mut checker = Checker::new(P::account(None));
         let judge = |step: &Step<P>| match step {
             Step::Move(_) => None,
             Step::Call { call, outputs, .. } => match checker.observe(by, call, outputs) {
@@ -489,7 +472,7 @@ impl<P: Catalog> Variation<P> {
         let mut less = self.variant.clone();
         match departure.what {
             What::Lost | What::Kept => {
-                let place = P::RULES.iter().position(|it| it.name == departure.name);
+                let place = P::CLAUSES.iter().position(|it| it.id == departure.name);
                 let clause = place.and_then(|it| u8::try_from(it).ok()).map(Clause);
                 let kept = less.left_out.iter().filter(|it| Some(*it) != clause);
                 less.left_out = kept.fold(ClauseSet::EMPTY, ClauseSet::with);
@@ -657,9 +640,9 @@ impl<P: Catalog> Variation<P> {
         } else {
             (keeping, kept)
         };
-        let both = Beside::new([leader, others.clone()], P::Account::default());
+        let both = |account| Beside::new([leader.clone(), others.clone()], account);
         let is_enough = |found: &Found<P>| found.runs.contains_key(CONFORMS);
-        let search = (others, &both, Freedom::Default);
+        let search = (others, &both as &dyn Fn(_) -> _, Freedom::Default);
         let freed = self.deepen(search, limit, &is_enough, progress);
         let allowed = freed.runs.get(CONFORMS).map(|run| {
             let instead = Self::answer(others, run);
@@ -690,7 +673,7 @@ impl<P: Catalog> Variation<P> {
         let Step::Call { call, .. } = last else {
             return None;
         };
-        let mut checker = Checker::new(P::Account::default());
+        let mut checker = Checker::new(P::account(None));
         for step in before {
             if let Step::Call { call, outputs, .. } = step {
                 checker.observe(by, call, outputs);
@@ -760,9 +743,9 @@ impl<P: Catalog> Model for Variation<P> {
     }
 
     fn with(&self, left_out: &[&'static Rule], changes: &[(&str, &str)]) -> Arc<dyn Model> {
-        let is_left_out = |rule: &Rule| left_out.iter().any(|it| it.name == rule.name);
-        let clauses = (0..).map(Clause).zip(P::RULES);
-        let clauses = clauses.filter(|(_, rule)| is_left_out(rule));
+        let is_left_out = |clause: &Entry| left_out.iter().any(|it| it.name == clause.id);
+        let clauses = (0..).map(Clause).zip(P::CLAUSES);
+        let clauses = clauses.filter(|(_, clause)| is_left_out(clause));
         let left_out = clauses.fold(ClauseSet::EMPTY, |all, (it, _)| all.with(it));
         let reading = self.variant.reading;
         Arc::new(self.of(Variant {
@@ -794,7 +777,7 @@ impl<P: Catalog> Model for Variation<P> {
     fn departures(&self, other: &dyn Model) -> Vec<Departure> {
         let other = Self::of_same_text(other);
         let [own, others] = [self, other].map(|it| it.variant.left_out);
-        let rules = (0..).map(Clause).zip(P::RULES);
+        let rules = (0..).map(Clause).zip(&self.text().rules);
         let rules = rules.filter(|(it, _)| own.contains(*it) != others.contains(*it));
         let rules = rules.map(|(clause, rule)| Departure {
             what: if own.contains(clause) {

@@ -1,4 +1,4 @@
-//! What commands ask of the text of a protocol, as plain data, whichever engine searches it.
+//! What commands ask of the text of a protocol, as plain data.
 //!
 //! A protocol is registered by one line of [`TEXTS`]. [`Text`] is what there is to say about it before anything is searched;
 //! [`Model`] is the text within bounds, with what of it is left out or read otherwise.
@@ -7,25 +7,21 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
 
-use crate::aaep::AaepProtocol;
-use crate::ablation::Broken;
+use crate::aaep::Aaep;
 use crate::bounds::BoundsError;
-use crate::checker::{CheckReport, PropertyVerdict, StepText};
+use crate::checker::{Broken, CheckReport, Limit, PropertyVerdict, StepText};
 use crate::compare::{Advised, Compared};
 use crate::departures::Departure;
-use crate::judged::Limit;
 use crate::mcp_aql::McpAql;
 use crate::pending_action::PendingAction;
+use crate::{numbers, readings};
 
 pub mod engine;
-mod modelled;
-
-pub use modelled::{actions_of, change, reading_of, specification_of};
 
 /// Every text, in the order in which they are reported.
 pub static TEXTS: LazyLock<[Text; 3]> = LazyLock::new(|| {
     [
-        modelled::text::<AaepProtocol>(),
+        engine::text::<Aaep>(),
         engine::text::<McpAql>(),
         engine::text::<PendingAction>(),
     ]
@@ -235,8 +231,22 @@ pub trait Model: Debug + Send + Sync {
     fn advised(&self, other: &dyn Model, limit: Limit) -> Option<Advised>;
     /// Why a run of this model is possible that breaks something at its last step, and what is required instead.
     fn explain(&self, steps: &[StepText]) -> Explanation;
-    /// For whoever knows its engine.
+    /// For a caller that knows which text it is of.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// The reading with each place and number of a text read so; what there is not changes nothing.
+pub fn change<'a, R: Copy>(
+    places: &'static [readings::Place<R>],
+    numbers: &'static [numbers::Number<R>],
+    reading: R,
+    changes: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> R {
+    changes.into_iter().fold(reading, |reading, (name, value)| {
+        let read = readings::with(places, reading, name, value);
+        let number = || numbers::with(numbers, reading, name, value);
+        read.or_else(number).unwrap_or(reading)
+    })
 }
 
 impl Text {
@@ -258,6 +268,50 @@ impl Text {
     /// The number of that name.
     pub fn number(&self, name: &str) -> Option<&Number> {
         self.numbers.iter().find(|it| it.name == name)
+    }
+}
+
+impl<R> From<&readings::Choice<R>> for Way {
+    fn from(choice: &readings::Choice<R>) -> Self {
+        Self {
+            value: choice.value,
+            gloss: choice.gloss,
+        }
+    }
+}
+
+impl<R> From<&readings::Place<R>> for Place {
+    fn from(place: &readings::Place<R>) -> Self {
+        Self {
+            name: place.name,
+            clauses: place.clauses,
+            question: place.question,
+            with: place.with,
+            choices: place.choices.iter().map(Way::from).collect(),
+            why: place.why,
+        }
+    }
+}
+
+impl<R: Default> From<&numbers::Number<R>> for Number {
+    fn from(number: &numbers::Number<R>) -> Self {
+        let value = match &number.value {
+            numbers::Value::Whole(it) => Value::Whole(Whole {
+                usual: (it.get)(&R::default()),
+                from: it.from,
+                to: it.to,
+                step: it.step,
+                within: it.within,
+            }),
+            numbers::Value::Word(words) => Value::Word(words.iter().map(Way::from).collect()),
+            numbers::Value::Fixed { value, reason } => Value::Fixed { value, reason },
+        };
+        Self {
+            name: number.name,
+            clauses: number.clauses,
+            what: number.what,
+            value,
+        }
     }
 }
 

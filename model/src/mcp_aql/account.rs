@@ -24,6 +24,8 @@ pub struct Account {
     pub lost: Fact,
     /// Whether the tolerance at the issue of a token counts, or the current one.
     pub tolerance_of_issue: Fact,
+    /// Whether the time of the call counts where the clock was set back, or the greatest before it.
+    pub clock_of_call: Fact,
     /// The limits that the gatekeeper declares.
     pub declared: Option<Arc<Declared>>,
     /// The token of which a use was counted in the last call.
@@ -168,6 +170,7 @@ impl Default for Account {
             ended_before: SmallVec::new(),
             lost: Fact::No,
             tolerance_of_issue: Fact::Perhaps,
+            clock_of_call: Fact::Perhaps,
             declared: None,
             last_run: None,
         }

@@ -1,7 +1,7 @@
 //! The contract of pending actions as a function: what each request obliges a ledger to.
 //!
-//! Read it beside the text: "on allow, the loop executes the original tool call arguments" is [`Turn::allow`]. What the
-//! page of the driver protocol leaves to the ledger is usual or allowed here. What it asks for is owed.
+//! Read it beside the text: what an allow leads to is [`Turn::allow`]. What the page of the driver protocol leaves to the
+//! ledger is usual or allowed here. What it asks for is owed.
 
 use std::sync::Arc;
 
@@ -318,7 +318,7 @@ impl Turn<'_, '_> {
         }
     }
 
-    // ── "loop/tool policy can return or register a pending_action with: …" (PA-1, PA-14) ──
+    // ── What is proposed (PA-1, PA-14) ──
 
     fn propose(&mut self, proposal: &Proposal) -> Result<(), Clauses> {
         self.offer(PA_1.alone())?;
@@ -346,12 +346,12 @@ impl Turn<'_, '_> {
         self.check(PA_1, summary.is_at_most(SUMMARY_CHARACTERS))?;
         // "exact arguments": text that has no one meaning is not exact.
         self.check(PA_3, arguments.value.meaning.is_some())?;
-        // "The user-visible confirmation label can remain short."
+        // PA-9: the label is short.
         self.check_each(
             &[PA_9, PA_1],
             label.is_at_most(LABEL_CHARACTERS) && !label.has_line_break,
         )?;
-        // "resolved effect (write, destructive, external, etc.)"
+        // PA-13: the effect is one of those that the contract has.
         self.check_each(&[PA_13, PA_1], !matches!(effect, Effect::Other(_)))?;
         self.check_each(
             &[PA_2, PA_1],
@@ -403,16 +403,16 @@ impl Turn<'_, '_> {
         self.event(&[PA_1], id, What::Created(record.into()))
             .any(holes)
             .bind(Binding::Told);
-        // "for tool calls above all with write, destructive or external effect"
+        // PA-14: a call that only reads need not be asked about.
         if effect == Effect::Read && self.reading().read_effect == ReadEffect::Runs {
             self.release(id, None, arguments.value);
         }
-        // "A destructive tool call can be paused for confirmation."
+        // PA-1: what waits is not run.
         self.run_against(PA_1, id);
         Ok(())
     }
 
-    // ── "a later user decision can resolve the pending action as allow/deny" (PA-2) ──
+    // ── The decision (PA-2) ──
 
     fn decide(&mut self, decide: &Decide) -> Result<(), Clauses> {
         self.offer(&[PA_2, PA_1])?;
@@ -466,8 +466,7 @@ impl Turn<'_, '_> {
         };
         // PA-1: what somebody else decides has not been paused for the decision.
         self.check_each(&[PA_2, PA_1], is_somebody && may_decide)?;
-        // "Deny/cancel resolves the pending action without executing the tool."
-        // "Expired or already-resolved pending actions cannot execute."
+        // PA-5, PA-7, PA-8: what is denied, cancelled, expired or resolved does not run.
         match phase {
             Phase::Expired => self.check(PA_7, false)?,
             Phase::Denied if is_allowed => self.check_each(&[PA_8, PA_5], false)?,
@@ -476,7 +475,7 @@ impl Turn<'_, '_> {
             }
             Phase::Pending => {}
         }
-        // "without asking the model to reconstruct arguments"
+        // PA-3: the arguments are those of the proposal.
         let is_same = decide
             .arguments
             .is_none_or(|it| it.meaning.is_some() && it.meaning == action.arguments.meaning);
@@ -494,8 +493,7 @@ impl Turn<'_, '_> {
         self.check(clause, is_same || !must_match)
     }
 
-    /// "on allow, the loop executes the original tool call arguments and appends canonical tool-call/tool-result
-    /// messages/events"
+    /// PA-3, PA-4: the call runs as it was proposed, and the transcript has it and its result.
     fn allow(&mut self, decide: &Decide) {
         let Some(Action { arguments, .. }) = self.action(decide.action) else {
             return;
@@ -538,7 +536,7 @@ impl Turn<'_, '_> {
         self.run(&[PA_3], Force::Due, id, runs).bind(Binding::Told);
     }
 
-    /// "on deny, the loop appends a canonical denied tool result"
+    /// PA-6: the transcript has the result of a denial.
     fn deny(&mut self, decide: &Decide) {
         let Some(action) = self.action(decide.action) else {
             return;
@@ -560,11 +558,11 @@ impl Turn<'_, '_> {
         };
         self.append(&[PA_6], Force::Due, action.session, result);
         self.event(&[PA_10], decide.action, What::Denied { by: Some(by) });
-        // "Deny/cancel resolves the pending action without executing the tool."
+        // PA-5: it does not run.
         self.run_against(PA_5, decide.action);
     }
 
-    /// "ambiguous free-text confirmations can still go through the model" (PA-11)
+    /// PA-11: free text decides nothing.
     fn say(&mut self, by: Text, text: Text) -> Result<(), Clauses> {
         self.offer(PA_11.alone())?;
         // Nothing is said of blank or long texts.
@@ -606,7 +604,7 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    // ── "Canonical transcript/events make replay/debug clear: … tool executed or denied" (PA-10) ──
+    // ── What is told of a run (PA-10) ──
 
     fn finish_tool(
         &mut self,
@@ -639,7 +637,7 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    // ── "Deny/cancel resolves the pending action without executing the tool" (PA-5) ──
+    // ── The end of a session (PA-5) ──
 
     fn cancel(&mut self, id: ActionId) -> Result<(), Clauses> {
         self.offer(PA_5.alone())?;
@@ -672,7 +670,7 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    // ── "expiry / single-use decision state" over rollback and restart (PA-8) ──
+    // ── Rollback and restart (PA-8) ──
 
     /// "The host hands back an older state: nothing that was resolved since is pending again."
     fn roll_back(&mut self, id: SnapshotId) -> Result<(), Clauses> {

@@ -1,6 +1,7 @@
 //! What a JSON text means: neither blanks nor escapes nor the order of members make a difference.
 
 use std::fmt::{self, Write as _};
+use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -70,7 +71,7 @@ impl Reader {
         let written = value.get();
         match written.chars().next()? {
             '{' => {
-                let mut members = serde_json::from_str::<Members<'_>>(written).ok()?.0;
+                let mut members = serde_json::from_str::<Members<'_, String>>(written).ok()?.0;
                 members.sort_by(|one, other| one.0.cmp(&other.0));
                 let is_twice = members
                     .iter()
@@ -124,14 +125,14 @@ impl Reader {
     }
 }
 
-/// The members of an object, as they are written, a name twice included.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+/// The members of an object, as they are written, a name twice included; a name is read as `N`.
+pub(crate) struct Members<'a, N>(pub(crate) Vec<(N, &'a RawValue)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+impl<'de: 'a, 'a, N: Deserialize<'de>> Deserialize<'de> for Members<'a, N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = Vec<(String, &'de RawValue)>;
+        struct Each<N>(PhantomData<N>);
+        impl<'de, N: Deserialize<'de>> Visitor<'de> for Each<N> {
+            type Value = Vec<(N, &'de RawValue)>;
             fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
                 to.write_str("an object")
             }
@@ -143,7 +144,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
                 Ok(members)
             }
         }
-        deserializer.deserialize_map(Each).map(Self)
+        deserializer.deserialize_map(Each(PhantomData)).map(Self)
     }
 }
 

@@ -67,6 +67,11 @@ impl Ids {
         number
     }
 
+    /// Whether an id was put out.
+    pub fn is_put_out(&self, text: &str) -> bool {
+        self.numbers.contains_key(text)
+    }
+
     /// The number of an id that a call names: a higher one than that of any id, where it was never put out.
     pub fn named(&self, text: &str) -> u16 {
         let unknown = || self.unknown.get(text).copied();

@@ -1,7 +1,6 @@
 //! The tests of the models, a module for each protocol.
 
 mod aaep;
-mod aaep_text;
 mod common;
 mod form;
 mod mcp_aql;

@@ -66,6 +66,16 @@ pub enum Level {
 }
 
 impl Level {
+    /// All of them, from the one that binds most.
+    pub const ALL: [Self; 6] = [
+        Self::Must,
+        Self::MustNot,
+        Self::Should,
+        Self::ShouldNot,
+        Self::May,
+        Self::Info,
+    ];
+
     /// Whether it makes a clause a duty: something required or forbidden.
     pub fn binds(self) -> bool {
         matches!(self, Self::Must | Self::MustNot)

@@ -127,14 +127,19 @@ impl Links {
     }
 }
 
+/// Why nothing can check a clause; `None` where nothing says so.
+pub fn not_checkable(clause: &Clause) -> Option<&'static str> {
+    reason(&GAPS.exception, clause)
+}
+
 /// Why no rule of a model stands for a clause, so that none can be left out; `None` where nothing says so.
 pub fn without_rule(clause: &Clause) -> Option<&'static str> {
-    reason(&GAPS.without_rule, clause).or_else(|| reason(&GAPS.exception, clause))
+    reason(&GAPS.without_rule, clause).or_else(|| not_checkable(clause))
 }
 
 /// Why no place in the reference executor carries a clause out; `None` where nothing says so.
 pub fn without_branch(clause: &Clause) -> Option<&'static str> {
-    reason(&GAPS.without_branch, clause).or_else(|| reason(&GAPS.exception, clause))
+    reason(&GAPS.without_branch, clause).or_else(|| not_checkable(clause))
 }
 
 fn reason(gaps: &'static [Gap], clause: &Clause) -> Option<&'static str> {

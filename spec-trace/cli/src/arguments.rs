@@ -12,7 +12,6 @@ use clap::ValueEnum;
 use countersign_clauses::nearest;
 use countersign_lint::envelope::{Envelope, How, Pointers};
 use countersign_model::facade::{self, Model, Rule, Text};
-use countersign_model::specification::{Modelled, Specification};
 use miette::IntoDiagnostic;
 use schemars::JsonSchema;
 
@@ -317,24 +316,6 @@ impl Setting {
 /// Bounds that there are not, or that are out of range; the message lists the names.
 pub fn within(text: &Text, bounds: &str) -> miette::Result<Arc<dyn Model>> {
     (text.within)(bounds).map_err(miette::Report::msg)
-}
-
-/// The bounds preset of that name, with the changes behind it.
-///
-/// # Errors
-///
-/// Bounds that there are not; the message lists the names.
-pub fn preset<T: Modelled>(name: &str) -> miette::Result<T::Bounds> {
-    Specification::<T>::preset(name).map_err(miette::Report::msg)
-}
-
-/// The specification within these bounds.
-///
-/// # Errors
-///
-/// Bounds that are out of range.
-pub fn specification<T: Modelled>(bounds: T::Bounds) -> miette::Result<Specification<T>> {
-    Specification::new(bounds).map_err(miette::Report::msg)
 }
 
 /// The rules that the id of a clause or of a section stands for, or the rule of that name.

@@ -1,10 +1,8 @@
 //! Verdicts of `check` and `verify` as others rely on them: the JSON shapes, and the same in words.
 
 use countersign_clauses::{Level, cited, cited_all, texts_of};
-use countersign_conform::Divergence;
-use countersign_conform::edges::Walk;
 use countersign_conform::steps::{numbered, steps_json};
-use countersign_model::checker::{CheckReport, Kind, PropertyVerdict};
+use countersign_model::checker::{CheckReport, Kind, PropertyVerdict, StepText};
 use countersign_model::judge::Finding;
 use serde_json::{Value, json};
 
@@ -134,66 +132,82 @@ pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f
     })
 }
 
-/// One divergence between model and executor.
+/// A search, and the runs in which what was searched differs from the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Walk {
+    /// States.
+    pub states: u64,
+    /// Transitions.
+    pub transitions: u64,
+    /// The runs.
+    pub divergences: Vec<Divergence>,
+}
+
+/// A run at whose last step something else is required.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// The run.
+    pub steps: Vec<StepText>,
+    /// The clause that it goes against: where none is named, the one that stands for the whole contract.
+    pub clause: &'static str,
+    /// What is required, in words.
+    pub expected: String,
+    /// What came, in words.
+    pub actual: String,
+}
+
+/// One divergence as programs read it.
 pub fn divergence_json(divergence: &Divergence) -> Value {
     json!({
-        "clause": divergence.disagreement.clause,
+        "clause": divergence.clause,
         "steps": steps_json(&divergence.steps),
-        "expected": divergence.disagreement.expected,
-        "actual": divergence.disagreement.actual,
-        "required": divergence.disagreement.required,
+        "expected": divergence.expected,
+        "actual": divergence.actual,
     })
 }
 
 /// One divergence in words.
 pub fn divergence_text(divergence: &Divergence) -> String {
-    let disagreement = &divergence.disagreement;
-    let level = countersign_clauses::get(disagreement.clause)
+    let level = countersign_clauses::get(divergence.clause)
         .map(|clause| format!(" {}: {}", clause.level, clause.gist))
         .unwrap_or_default();
-    let required = disagreement.required.as_ref();
-    let required = required.map(|text| format!("   required      {text}\n"));
     format!(
-        "divergence of the executor from the model\n{}   goes against  {}{level}\n{}   expected      {}\n   seen          {}\n",
+        "divergence from the text\n{}   goes against  {}{level}\n   expected      {}\n   seen          {}\n",
         numbered(&divergence.steps),
-        cited(disagreement.clause),
-        required.unwrap_or_default(),
-        disagreement.expected,
-        disagreement.actual,
+        cited(divergence.clause),
+        divergence.expected,
+        divergence.actual,
     )
 }
 
-/// Model check and walk of one protocol, as `verify` tells them.
+/// What `verify` has found of one protocol.
 pub struct Verified {
     /// The protocol, by its name on the command line.
     pub protocol: &'static str,
-    /// The bounds preset.
+    /// The bounds, by name.
     pub bounds: String,
-    /// The model check.
+    /// What was searched, with the reference in every state, and what holds in it.
     pub check: CheckReport,
     /// How long it took, in seconds.
     pub check_seconds: f64,
-    /// Every edge, one executor for each model state.
-    pub edges: Walk,
-    /// Every edge of the literal model within the bounds of that name, where it was asked for.
-    pub literal: Option<(&'static str, Walk)>,
-    /// Every edge at the smallest bounds, over pairs of model state and executor; nothing where each state of the search holds
-    /// that of the executor.
-    pub pairs: Option<Walk>,
-    /// Every edge within each of the bounds that the protocol sets aside for what others go without, with their name.
-    pub aside: Vec<(&'static str, Walk)>,
-    /// Every edge over pairs of model state and judge, where the protocol's streams are recorded and judged: whom the judge
-    /// accuses.
-    pub judged: Option<Walk>,
+    /// The worlds of it by name.
+    pub worlds: Vec<(&'static str, Walk)>,
+    /// Every run of the text in small worlds, recorded, where recordings of the protocol are judged: those that are accused.
+    pub recordings: Option<Walk>,
 }
 
-/// One walk, and what it is to show.
+/// One search, and what it is to show.
 struct Comparison<'a> {
     /// What holds if nothing diverges.
     what: String,
     walk: &'a Walk,
-    /// Whether it went everywhere.
-    is_whole: bool,
+}
+
+impl Comparison<'_> {
+    /// Whether it went anywhere.
+    fn is_whole(&self) -> bool {
+        self.walk.transitions > 0
+    }
 }
 
 /// How all of them ended together.
@@ -211,59 +225,34 @@ pub fn verified_json(verified: &[Verified]) -> Value {
 }
 
 impl Verified {
-    /// Whether all properties hold, model and executor agree, and the walks went everywhere.
+    /// Whether all properties hold, and the reference keeps to the text.
     pub fn status(&self) -> Status {
         let agrees = Status::of(self.divergences().next().is_none());
         let whole = Status::if_exercised(self.is_whole());
         check_status(&self.check).over(agrees).over(whole)
     }
 
-    /// Whether the walks went everywhere: over as many states and transitions as the search has found, and over every
-    /// state paired with an executor. A walk that ended early shows nothing.
+    /// Whether each search went anywhere: one that did not shows nothing.
     pub fn is_whole(&self) -> bool {
-        self.comparisons().all(|it| it.is_whole)
+        self.comparisons().all(|it| it.is_whole())
     }
 
-    /// All divergences found, those of the literal model first: their steps say what was really sent.
+    /// All divergences found.
     pub fn divergences(&self) -> impl Iterator<Item = &Divergence> {
         self.comparisons().flat_map(|it| &it.walk.divergences)
     }
 
-    /// Every walk.
+    /// Every search.
     fn comparisons(&self) -> impl Iterator<Item = Comparison<'_>> {
-        let of_executor = |what: &str, walk, is_whole| Comparison {
-            what: what.to_owned(),
+        let worlds = self.worlds.iter().map(|(name, walk)| Comparison {
+            what: format!("the reference conforms in every run of the world {name}"),
             walk,
-            is_whole,
-        };
-        let edges = &self.edges;
-        let literal = self.literal.as_ref().map(|(_, walk)| {
-            let what = "the executor does as the literal model on every edge";
-            of_executor(what, walk, walk.edges > 0)
         });
-        let as_searched = edges.nodes == self.check.unique_states as u64
-            && edges.edges == self.check.transitions as u64;
-        let judged = self.judged.as_ref().map(|walk| Comparison {
-            what: "no run that the model allows is accused when it is recorded".to_owned(),
+        let recordings = self.recordings.as_ref().map(|walk| Comparison {
+            what: "no recording of a run of the text is accused".to_owned(),
             walk,
-            is_whole: walk.edges > 0,
         });
-        let aside = self.aside.iter().map(move |(bounds, walk)| {
-            let what = format!("the executor does as the model on every edge at {bounds} bounds");
-            of_executor(&what, walk, walk.edges > 0)
-        });
-        let of_states = of_executor(
-            "the executor does as the model on every edge",
-            edges,
-            edges.edges > 0 && as_searched,
-        );
-        let of_pairs = self.pairs.as_ref().map(|pairs| {
-            let what = "the executor does as the model on every edge, in each of its own states";
-            of_executor(what, pairs, pairs.edges > 0)
-        });
-        let usual = [of_states].into_iter().chain(of_pairs);
-        let usual = usual.chain(aside).chain(judged);
-        literal.into_iter().chain(usual)
+        worlds.chain(recordings)
     }
 
     /// As programs read it.
@@ -275,16 +264,11 @@ impl Verified {
             "holds": self.status() == Status::Holds,
             "unique_states": self.check.unique_states,
             "transitions": self.check.transitions,
-            "edges": self.edges.edges,
-            "pairs": self.pairs.as_ref().unwrap_or(&self.edges).nodes,
-            "literal": self.literal.as_ref().map(|(bounds, walk)| {
-                json!({ "bounds": bounds, "states": walk.nodes, "edges": walk.edges })
-            }),
-            "aside": self.aside.iter().map(|(bounds, walk)| {
-                json!({ "bounds": bounds, "states": walk.nodes, "edges": walk.edges })
+            "worlds": self.worlds.iter().map(|(name, it)| {
+                json!({ "bounds": name, "states": it.states, "transitions": it.transitions })
             }).collect::<Vec<_>>(),
-            "judged": self.judged.as_ref().map(|judged| {
-                json!({ "pairs": judged.nodes, "edges": judged.edges })
+            "recordings": self.recordings.as_ref().map(|it| {
+                json!({ "states": it.states, "transitions": it.transitions })
             }),
             "divergences": self.divergences().map(divergence_json).collect::<Vec<_>>(),
         })

@@ -9,7 +9,7 @@ use countersign_model::engine::clause::Clause;
 use countersign_model::engine::model::Environment;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::Mismatch;
-use countersign_model::judge::{Finding, Judge, Kind};
+use countersign_model::judge::{Finding, Kind};
 
 /// A protocol whose outputs can be named.
 pub trait Worded: Environment {
@@ -54,6 +54,16 @@ impl<P: Worded> Checked<P> {
         }
     }
 
+    /// [`Self::judge`], compiled once.
+    pub fn see(&mut self, call: &P::Call, outputs: &[Read<P::Output>]) -> Vec<Finding> {
+        P::judge(self, call, outputs)
+    }
+
+    /// Whether nothing more is found, for too many explanations fit what came so far.
+    pub fn has_given_up(&self) -> bool {
+        self.checker.is_undecided()
+    }
+
     fn broken(&self) -> usize {
         let broken = P::GUARANTEES.iter().filter(|it| !(it.holds)(&self.history));
         broken.count()
@@ -91,19 +101,6 @@ impl<P: Worded> Checked<P> {
             text,
         });
         findings.collect()
-    }
-}
-
-impl<P: Worded> Judge for Checked<P> {
-    type Call = P::Call;
-    type Output = Read<P::Output>;
-
-    fn see(&mut self, _: i64, call: &P::Call, outputs: &[Read<P::Output>]) -> Vec<Finding> {
-        P::judge(self, call, outputs)
-    }
-
-    fn has_given_up(&self) -> bool {
-        self.checker.is_undecided()
     }
 }
 

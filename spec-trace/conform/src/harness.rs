@@ -8,50 +8,18 @@ mod mcp_aql;
 mod pending_action;
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
+use countersign_model::aaep::Aaep;
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
 use countersign_reference::aaep::Reply;
 use serde_json::value::RawValue;
 
-use crate::aaep::AaepBridge;
-use crate::aaep::wide::WideRun;
-use crate::bridge::Bridge;
 use crate::search::{self, Exact, model_of};
-use crate::spoken::{Host as _, Spoken, drawn, shrunk};
-use crate::steps::numbered;
-use crate::wide::random;
-use crate::{Divergence, Sides, schedule};
+use crate::spoken::{Host as _, Spoken, drawn, random, shrunk};
 
 pub use self::mcp_aql::{mcp_aql_canonical, mcp_aql_signed, mcp_aql_token};
 pub use self::pending_action::{pending_action_arguments, pending_action_journal};
-
-/// The bridge for runs that go as far as the model of AAEP does, made once.
-pub fn far_aaep() -> &'static AaepBridge {
-    static BRIDGE: LazyLock<AaepBridge> = LazyLock::new(Bridge::far);
-    &BRIDGE
-}
-
-/// A run of the AAEP model and executor that the bytes choose, far beyond the bounds of the exhaustive walk.
-///
-/// # Panics
-///
-/// Where model and executor differ, with the shrunk run.
-pub fn aaep_schedule(bytes: &[u8]) {
-    run(far_aaep(), bytes);
-}
-
-/// A wide run of the producer under the judge that the bytes choose: the first what its host has chosen, the others the steps.
-///
-/// # Panics
-///
-/// Where the judge finds something, with the shrunk run.
-pub fn aaep_wide(bytes: &[u8]) {
-    if let Some((_, broken)) = WideRun::of(bytes).shrunk() {
-        panic!("{broken}\n{}", broken.shown.join("\n"));
-    }
-}
 
 /// The bytes as a reply of either kind: the parser must not panic, and what it takes it must take again after it has
 /// been written out with its properties in another order.
@@ -75,6 +43,24 @@ pub fn aaep_reply(bytes: &[u8]) {
     );
 }
 
+/// A run of the reference producer in the search that the bytes choose, as [`pending_action_schedule`].
+///
+/// # Panics
+///
+/// Where something does not hold, with the run.
+pub fn aaep_schedule(bytes: &[u8]) {
+    searched::<Aaep>(bytes);
+}
+
+/// A random run of the reference producer under the checker that the bytes choose, as [`pending_action_wide`].
+///
+/// # Panics
+///
+/// Where the checker finds something, with the shrunk run.
+pub fn aaep_wide(bytes: &[u8]) {
+    at_random::<Aaep>(bytes);
+}
+
 /// A run of the reference gatekeeper in the search that the bytes choose, as [`pending_action_schedule`].
 ///
 /// # Panics
@@ -95,8 +81,8 @@ pub fn pending_action_schedule(bytes: &[u8]) {
 
 fn searched<P: Spoken>(bytes: &[u8]) {
     let settings = P::Reference::taking(P::Reading::default()).unwrap_or_default();
-    let party = Exact::new(P::Reference::new(settings), P::Account::default());
-    if let Some(broken) = search::walk(&model_of(party, P::FAR), schedule::choices(bytes)) {
+    let party = Exact::new(P::Reference::new(settings), P::account(Some(&P::FAR)));
+    if let Some(broken) = search::walk(&model_of(party, P::FAR), choices(bytes)) {
         panic!("{}\n{}", broken.name, broken.debugged());
     }
 }
@@ -141,24 +127,8 @@ fn at_random<P: Spoken>(bytes: &[u8]) {
 /// As many steps the bytes of a run name at most, and so many come behind them: what a step costs grows with those before it.
 const MOST_STEPS: usize = 100;
 
-fn run(sides: &impl Sides, bytes: &[u8]) {
-    if let Err(shrunk) = schedule::run(sides, schedule::choices(bytes)) {
-        panic!("{}", explain(&shrunk.divergence));
-    }
-}
-
-/// A divergence as the message of a panic.
-pub fn explain(divergence: &Divergence) -> String {
-    let disagreement = &divergence.disagreement;
-    format!(
-        "model and executor differ ({})\nexpected: {}\nseen:     {}\nrequired: {}\n{}",
-        disagreement.clause,
-        disagreement.expected,
-        disagreement.actual,
-        disagreement
-            .required
-            .as_deref()
-            .unwrap_or("what is expected"),
-        numbered(&divergence.steps)
-    )
+/// The choices in a fuzzer's input: two bytes each, the lesser first; an odd byte at the end is not used.
+fn choices(bytes: &[u8]) -> impl Iterator<Item = u16> {
+    let pairs = bytes.chunks_exact(2);
+    pairs.map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
 }

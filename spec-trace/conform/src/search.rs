@@ -74,6 +74,9 @@ where
     fn conforms(&self) -> bool {
         self.judged.conforms() && self.expected.is_none()
     }
+    fn accounts(&mut self, each: &mut dyn FnMut(&mut P::Account)) {
+        self.judged.accounts(each);
+    }
 }
 
 fn is_as_expected<P: Differing>(expected: &[P::Output], outputs: &[P::Output]) -> bool {
@@ -94,7 +97,7 @@ pub fn model_of<P: Environment, Q>(party: Q, bounds: P::Bounds) -> Model<P, Q> {
         party,
         bounds,
         freedom: Freedom::Default,
-        forgets: false,
+        forgets: true,
     }
 }
 

@@ -4,8 +4,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use serde::Serialize;
-
 /// Leaves out of `steps` what can go for as long as what remains shows the same, until no single one can be left out; what the steps
 /// that are left show.
 ///
@@ -42,11 +40,6 @@ pub(crate) fn shortest<T: Clone, S>(
         }
     }
     shown
-}
-
-/// Steps without some of them, each of which stands for itself.
-pub(crate) fn without<T: Clone>(steps: &[T], gone: Range<usize>) -> Vec<T> {
-    [&steps[..gone.start], &steps[gone.end..]].concat()
 }
 
 /// Leaves out ever smaller stretches: of each that cannot go as a whole both halves are tried, from the end on. Of a long run of which
@@ -111,16 +104,6 @@ pub(crate) fn folded<T: Clone, S>(
         }
     }
     shown
-}
-
-/// Writes a run into a folder, as `found-CLAUSE.json`; says where.
-///
-/// # Errors
-///
-/// What the system says if the file cannot be written.
-pub(crate) fn keep(run: &impl Serialize, clause: &str, folder: &Path) -> io::Result<PathBuf> {
-    let text = serde_json::to_string_pretty(run)?;
-    write(&text, clause, folder)
 }
 
 /// Writes the text of a run into a folder, as `found-CLAUSE.json`; says where.

@@ -554,8 +554,8 @@ impl Parameters {
 }
 
 impl Word {
-    /// "Resource identifiers (IDs, names, paths)", "scope modifiers", "NOT metadata": of any other, and of what is
-    /// bound in full, either is right.
+    /// AQL-3.2-4: names of resources and what widens a scope are bound, metadata is not: of any other, and of what is bound in
+    /// full, either is right.
     fn counts(self) -> Fact {
         match self {
             Self::Resource | Self::Force | Self::Permanent | Self::Recursive => Fact::Yes,

@@ -41,9 +41,15 @@ impl Turn<'_, '_> {
     /// The times that may count, and the tolerances.
     fn clocks(&self, token: &Token) -> ([Time; 3], [Time; 2]) {
         let times = self.step.account.times;
-        let clocks = match self.reading().clock_set_back {
-            ClockSetBack::StaysExpired => times.each(),
-            ClockSetBack::CurrentTime => [times.now; 3],
+        let clocks = match (
+            self.reading().clock_set_back,
+            self.step.account.clock_of_call,
+        ) {
+            (ClockSetBack::CurrentTime, _) | (_, Fact::Yes) => [times.now; 3],
+            (ClockSetBack::StaysExpired, Fact::No) => {
+                [times.greatest, times.since_restart, times.since_restart]
+            }
+            (ClockSetBack::StaysExpired, Fact::Perhaps) => times.each(),
         };
         let now = self.tolerance(token.call.adapter.name);
         let tolerances = match self.step.account.tolerance_of_issue {
@@ -118,13 +124,21 @@ impl Turn<'_, '_> {
         let Some(token) = self.step.account.tokens.get(place).cloned() else {
             return false;
         };
-        let (mut clocks, [of_issue, current]) = self.clocks(&token);
         let ends = |tolerance| {
             token
                 .expires_at
                 .unwrap_or(Time::MAX)
                 .saturating_add(tolerance)
         };
+        let (clocks, tolerances) = self.clocks(&token);
+        let [_, before, now] = clocks;
+        if tolerances
+            .iter()
+            .any(|it| (before > ends(*it)) != (now > ends(*it)))
+        {
+            self.step.decide(|it| &mut it.clock_of_call, false);
+        }
+        let (mut clocks, [of_issue, current]) = self.clocks(&token);
         let tolerance = if !self.step.enforces(A5_1_7) && self.step.choose(2) == 0 {
             0
         } else if clocks

@@ -1,15 +1,15 @@
-//! The model of the AAEP confirmation protocol: its size, its quotient, its rules and its steps.
+//! The text of AAEP: its clauses, its readings, its guarantees, its search and its wire.
 
-mod ablation;
-mod bisimulation;
-mod compare;
-mod counts;
-mod graph;
-mod judge;
-mod judged;
-mod numbers;
-mod readings;
+mod catalog;
+mod envelope;
+mod facade;
+mod freedoms;
+mod mutations;
 mod search;
-mod steps;
-mod teeth;
-mod teeth_of_work;
+mod text;
+mod waiting;
+mod wire;
+mod words;
+mod work;
+
+use crate::common::changes;

@@ -1,93 +1,181 @@
-//! How far the searches go, and what they say of how far that was.
+//! The search over the text of AAEP's confirmations.
 
-use countersign_model::aaep::bounds::Bounds;
-use countersign_model::aaep::readings::Reading;
-use countersign_model::aaep::rules::{Guard, Rules};
-use countersign_model::aaep::{Aaep, AaepProtocol};
-use countersign_model::checker::{CheckReport, PropertyVerdict, check, check_within};
-use countersign_model::judged::Limit;
+use countersign_model::aaep::Aaep;
+use countersign_model::aaep::account::Account;
+use countersign_model::aaep::environment::Bounds;
+use countersign_model::engine::clause::{Clause, ClauseSet};
+use countersign_model::engine::fact::Fact;
+use countersign_model::engine::model::{CONFORMS, Party};
+use countersign_model::engine::party::{ByVariant, Explained, Judged};
+use countersign_model::engine::protocol::{Protocol, Variant};
+use countersign_model::engine::world::{Freedom, World};
+use countersign_model::facade::engine::Catalog as _;
 
-use crate::common::{small, within};
+use super::text::carried;
+use crate::common::search::{Found, broken, found, missing, world};
 
-/// A graph that is searched at once: one confirmation.
-fn smallest() -> Aaep {
-    within::<AaepProtocol>(Bounds {
-        confirmations: 1,
-        ..Bounds::SMALL
-    })
-}
-
-/// The same, of a producer that honours late replies.
-fn honouring_late() -> Aaep {
-    smallest().with(Rules::all().without(Guard::HonoursLate), Reading::default())
-}
-
-/// What a producer that honours late replies breaks.
-fn late_without_effect(report: &CheckReport) -> &PropertyVerdict {
-    let name = "6.3.4-4 a reply that claims the deadline or later has no effect";
-    let mut properties = report.properties.iter();
-    properties
-        .find(|property| property.name == name)
-        .expect("the property is listed")
+#[test]
+fn every_guarantee_holds_of_whatever_a_conforming_producer_may_choose() {
+    let mut seen = Found::new();
+    for (name, bounds) in Bounds::WORLDS {
+        let producer = World::<Aaep>::new(Aaep::account(Some(&bounds)));
+        let (found, states) = found(producer, Freedom::May, None, bounds);
+        println!("{name}: {states} states, {found:?}");
+        assert_eq!(broken::<Aaep>(&found), [""; 0], "{name}");
+        seen.extend(found);
+    }
+    assert_eq!(missing::<Aaep>(&seen), [""; 0]);
 }
 
 #[test]
-fn the_breadth_first_search_finds_as_much_as_the_exhaustive_one() {
-    for model in [small::<AaepProtocol>(), smallest().literal()] {
-        let (whole, found) = (
-            check(&model, |_| {}),
-            check_within(&model, Limit::default(), |_| {}),
-        );
-        assert!(whole.exhaustive && found.exhaustive);
-        assert_eq!(found.unique_states, whole.unique_states);
-        assert_eq!(found.transitions, whole.transitions);
-        assert_eq!((found.pairs, found.edges), (whole.pairs, whole.edges));
-        let verdicts = |report: &CheckReport| -> Vec<bool> {
-            report.properties.iter().map(|it| it.holds).collect()
-        };
-        assert_eq!(verdicts(&found), verdicts(&whole));
+fn the_checker_explains_whatever_a_conforming_producer_may_choose() {
+    for name in ["replies", "one-crash", "two-words", "words-crash", "work"] {
+        let bounds = world::<Aaep>(name);
+        let both = Explained::<Aaep>::new(Aaep::account(Some(&bounds)));
+        let (found, states) = found(both, Freedom::May, None, bounds);
+        println!("{name}: {states} states");
+        assert!(!found.contains(CONFORMS), "{name}");
     }
 }
 
-#[test]
-fn a_search_is_exhaustive_only_if_there_was_room_for_more_than_it_found() {
-    let whole = check_within(&smallest(), Limit::default(), |_| {});
-    let pairs = whole.pairs;
-    for (room, exhaustive) in [(pairs - 1, false), (pairs, false), (pairs + 1, true)] {
-        let limit = Limit {
-            pairs: room,
-            ..Limit::default()
+/// Worlds in which a clause is left out.
+const WORLDS: [&str; 9] = [
+    "one",
+    "replies",
+    "one-crash",
+    "two",
+    "words",
+    "two-words",
+    "more-time",
+    "work",
+    "work-crash",
+];
+
+/// The clauses without which something is found of a producer, within so many steps of a small world.
+fn noticed<Q: Party<Aaep>>(
+    party: impl Fn(Variant<Aaep>, Account) -> Q,
+    is_noticed: impl Fn(&Found) -> bool,
+) -> Vec<&'static str> {
+    let (mut noticed, carried) = (Vec::new(), carried());
+    for (number, entry) in (0..).zip(Aaep::CLAUSES) {
+        let breaks = |name: &&str| {
+            let bounds = world::<Aaep>(name);
+            let variant = Variant {
+                left_out: ClauseSet::from(Clause(number)),
+                ..Variant::default()
+            };
+            let account = Account {
+                modifies: Fact::No,
+                ..Aaep::account(Some(&bounds))
+            };
+            let party = party(variant, account);
+            is_noticed(&found(party, Freedom::Default, Some(8), bounds).0)
         };
-        let report = check_within(&smallest(), limit, |_| {});
-        assert_eq!(report.exhaustive, exhaustive, "{room} of {pairs}");
-        assert!(report.depth <= whole.depth);
+        let is_carried = carried.contains(entry.id);
+        if is_carried && WORLDS.iter().any(breaks) {
+            noticed.push(entry.id);
+        }
     }
+    noticed
 }
 
-/// What breaks is broken from the length of its shortest run on, and before that the report says how far it looked.
 #[test]
-fn a_property_is_not_said_to_hold_by_a_search_that_ended_before_its_counterexample() {
-    for (steps, holds) in [(5, true), (6, false), (7, false)] {
-        let limit = Limit {
-            steps,
-            ..Limit::default()
-        };
-        let report = check_within(&honouring_late(), limit, |_| {});
-        assert!(!report.exhaustive);
-        assert_eq!(report.depth, steps);
-        assert_eq!(late_without_effect(&report).holds, holds, "{steps}");
-    }
+fn a_guarantee_breaks_without_each_clause_that_carries_one() {
+    let needed = noticed(ByVariant::new, |found| !broken::<Aaep>(found).is_empty());
+    assert_eq!(needed, NEEDED);
 }
 
-/// The first search ends at the first break; the second tells of each property whether it holds everywhere.
 #[test]
-fn a_check_of_what_breaks_goes_everywhere() {
-    let model = honouring_late();
-    let (report, found) = (
-        check(&model, |_| {}),
-        check_within(&model, Limit::default(), |_| {}),
-    );
-    assert!(report.exhaustive);
-    assert_eq!(report.unique_states, found.unique_states);
-    assert_eq!(late_without_effect(&report).steps.len(), 6);
+fn the_checker_finds_whoever_does_without_a_clause() {
+    let judged =
+        |variant, account: Account| Judged::new(ByVariant::new(variant, account.clone()), account);
+    let found = noticed(judged, |found| found.contains(CONFORMS));
+    let mut expected: Vec<_> = Aaep::CLAUSES.iter().map(|it| it.id).collect();
+    expected.retain(|it| NEEDED.contains(it) || ONLY_FOUND.contains(it));
+    assert_eq!(found, expected);
 }
+
+/// What breaks no guarantee, and is found.
+const ONLY_FOUND: &[&str] = &["AAEP-6.3.2-4", "AAEP-A.3-3", "AAEP-EV-2"];
+
+/// The others bind a producer that does not do of itself what they forbid, or break nothing that an output shows.
+const NEEDED: &[&str] = &[
+    "AAEP-6-1",
+    "AAEP-6.1-1",
+    "AAEP-6.1-3",
+    "AAEP-6.1-5",
+    "AAEP-6.1-6",
+    "AAEP-6.1-7",
+    "AAEP-6.1-9",
+    "AAEP-6.2.2-3",
+    "AAEP-6.2.4-1",
+    "AAEP-6.3.1-1",
+    "AAEP-6.3.1-2",
+    "AAEP-6.3.1-3",
+    "AAEP-6.3.1-4",
+    "AAEP-6.3.1-5",
+    "AAEP-6.3.4-1",
+    "AAEP-6.3.4-2",
+    "AAEP-6.3.4-3",
+    "AAEP-6.3.4-4",
+    "AAEP-6.3.4-5",
+    "AAEP-6.3.4-6",
+    "AAEP-6.3.4-7",
+    "AAEP-6.3.4-9",
+    "AAEP-6.3.5-1",
+    "AAEP-6.4-1",
+    "AAEP-6.4.1-1",
+    "AAEP-6.4.1-2",
+    "AAEP-6.4.2-3",
+    "AAEP-6.5.1-1",
+    "AAEP-6.5.1-2",
+    "AAEP-6.5.1-3",
+    "AAEP-6.5.1-4",
+    "AAEP-6.5.1-5",
+    "AAEP-6.5.2-1",
+    "AAEP-6.5.2-2",
+    "AAEP-6.5.5-1",
+    "AAEP-6.5.5-2",
+    "AAEP-6.5.5-3",
+    "AAEP-6.5.5-4",
+    "AAEP-6.7-1",
+    "AAEP-6.7.1-1",
+    "AAEP-6.8-1",
+    "AAEP-6.8-2",
+    "AAEP-6.8-3",
+    "AAEP-6.8-4",
+    "AAEP-6.9-1",
+    "AAEP-6.9-2",
+    "AAEP-REPLY-2",
+    "AAEP-REPLY-3",
+    "AAEP-REPLY-4",
+    "AAEP-REPLY-5",
+    "AAEP-REPLY-6",
+    "AAEP-REPLY-7",
+    "AAEP-REPLY-8",
+    "AAEP-REPLY-9",
+    "AAEP-REPLY-10",
+    "AAEP-REPLY-11",
+    "AAEP-REPLY-14",
+    "AAEP-A.1-1",
+    "AAEP-A.1-2",
+    "AAEP-A.1-3",
+    "AAEP-A.2-2",
+    "AAEP-A.2-3",
+    "AAEP-A.3-1",
+    "AAEP-A.3-2",
+    "AAEP-A.4-1",
+    "AAEP-A.4-2",
+    "AAEP-A.4-3",
+    "AAEP-A.4-4",
+    "AAEP-A.5-1",
+    "AAEP-A.5-2",
+    "AAEP-A.6-1",
+    "AAEP-A.6-2",
+    "AAEP-A.6-3",
+    "AAEP-A.7.4-1",
+    "AAEP-EV-5",
+    "AAEP-EV-10",
+    "AAEP-EV-11",
+    "AAEP-EV-12",
+];

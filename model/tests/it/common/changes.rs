@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_model::engine::clause::Level;
 use countersign_model::engine::model::{Environment, Model, Party};
 use countersign_model::engine::mutation::{Change, Mutated, Mutation, Mutations, Outcome};
 use countersign_model::engine::party::Executor;
 use countersign_model::engine::protocol::{Protocol, Variant};
 use countersign_model::engine::world::Freedom;
+use countersign_model::facade::engine::Catalog;
 use stateright::{Checker as _, Expectation, Model as _};
 
 fn words((change, kind): &Mutation) -> String {
@@ -19,6 +21,15 @@ fn words((change, kind): &Mutation) -> String {
     }
 }
 
+/// Whether what a guarantee states first is required: the checker lets a party depart from what is only recommended.
+fn is_must<P: Environment>(guarantee: &str) -> bool {
+    let guarantee = P::GUARANTEES.iter().find(|it| it.name == guarantee);
+    let chief = guarantee.and_then(|it| it.clauses.split(", ").next());
+    P::CLAUSES
+        .iter()
+        .any(|it| Some(it.id) == chief && it.level == Level::Must)
+}
+
 /// A change that the checker lets pass leads on, and no guarantee breaks behind it, whatever happens then.
 ///
 /// # Panics
@@ -26,18 +37,18 @@ fn words((change, kind): &Mutation) -> String {
 /// Where that does not hold.
 pub fn changed<P, M, E>(executor: &E, worlds: &[(&str, P::Bounds)]) -> Outcome
 where
-    P: Environment<Account: Default>,
+    P: Catalog,
     M: Mutations<P>,
     E: Executor<P>,
     Mutated<P, E, M>: Party<P>,
 {
     let (mut all, mut broken) = (Outcome::default(), Vec::new());
     for (name, bounds) in worlds {
-        let party = Mutated::<P, E, M>::new(executor.clone(), P::Account::default());
+        let party = Mutated::<P, E, M>::new(executor.clone(), P::account(Some(bounds)));
         let model = Model {
             variant: Variant::default(),
             party: party.clone(),
-            bounds: bounds.clone(),
+            bounds: *bounds,
             freedom: Freedom::Default,
             forgets: false,
         };
@@ -45,6 +56,7 @@ where
         println!("{name}: {} states", checked.unique_state_count());
         for property in checked.model().properties() {
             if matches!(property.expectation, Expectation::Always)
+                && is_must::<P>(property.name)
                 && let Some(path) = checked.discovery(property.name)
             {
                 let change = path.last_state().party.change();
@@ -103,5 +115,23 @@ pub fn assert_listed<P: Protocol>(outcome: &Outcome, table: &'static str) {
     for (change, clause) in listed {
         let is_known = P::CLAUSES.iter().any(|it| it.id == clause);
         assert!(is_known, "{change}: there is no clause {clause}");
+    }
+}
+
+/// Something that is done to a value, by its name.
+pub type Edit<'c, T> = (&'static str, &'c dyn Fn(&mut T));
+
+/// The value with one thing done to it, where that changes it.
+pub fn edit<T: Clone + PartialEq>(
+    it: &T,
+    each: &mut dyn FnMut(&'static str, T),
+    edits: &[Edit<'_, T>],
+) {
+    for (field, edit) in edits {
+        let mut changed = it.clone();
+        edit(&mut changed);
+        if changed != *it {
+            each(field, changed);
+        }
     }
 }

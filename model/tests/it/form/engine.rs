@@ -6,7 +6,7 @@ use countersign_model::engine::clause::{Clauses, Entry};
 use countersign_model::engine::protocol::{Protocol, Step, Variant};
 use countersign_model::engine::world::{Freedom, World};
 
-clauses! { const CLAUSES; ONE "T-1" Must; TWO "T-2" Must; THREE "T-3" Must; }
+clauses! { const CLAUSES; ONE "T-1" Must "one"; TWO "T-2" Must "two"; THREE "T-3" Must "three"; }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Toy;

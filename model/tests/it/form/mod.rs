@@ -14,6 +14,8 @@ use countersign_model::engine::clause::{Clause, ClauseSet, Level};
 use countersign_model::engine::protocol::{Protocol, Variant};
 use countersign_model::engine::world::{Freedom, World};
 
+use crate::common::rows::Tested;
+
 /// A name as it stands in the table.
 pub type Name = &'static str;
 
@@ -205,24 +207,21 @@ pub fn expected<P: Book>(step: &Stated, reading: Name) -> Vec<Vec<Clause>> {
     verdict.split(" + ").map(one).collect()
 }
 
-/// Plays a row by one reading; what is not as the book has it, in words. With `is_left_out` no clause that it breaks is
-/// in force, and nothing may be found.
-pub fn play<P: Book>(row: &Row, reading: Name, is_left_out: bool) -> Result<(), String> {
+/// The clauses of every finding that the book has in a row under that reading.
+fn stated_in<P: Book>(row: &Row, reading: Name) -> ClauseSet {
+    let findings = row.steps.iter().flat_map(|it| expected::<P>(it, reading));
+    findings.flatten().fold(ClauseSet::EMPTY, ClauseSet::with)
+}
+
+/// Plays a row by one reading; what is not as the book has it, in words. Where clauses are left out, nothing may be found.
+pub fn play<P: Book>(row: &Row, reading: Name, left_out: ClauseSet) -> Result<(), String> {
     let (account, hidden) = P::start(row.section, &row.options);
     let mut checker = Checker::<P>::new(account);
-    let mut variant = Variant::<P> {
+    let variant = Variant::<P> {
         reading: P::reading(reading, &row.options),
         hidden,
-        ..Variant::default()
+        left_out,
     };
-    if is_left_out {
-        let stated = row
-            .steps
-            .iter()
-            .flat_map(|step| expected::<P>(step, reading))
-            .flatten();
-        variant.left_out = stated.fold(ClauseSet::EMPTY, ClauseSet::with);
-    }
     for step in &row.steps {
         let outputs: Vec<P::Output> = step
             .outputs
@@ -246,10 +245,10 @@ pub fn play<P: Book>(row: &Row, reading: Name, is_left_out: bool) -> Result<(), 
                 ));
             }
         };
-        let wanted = if is_left_out {
-            Vec::new()
-        } else {
+        let wanted = if left_out.is_empty() {
             expected::<P>(step, reading)
+        } else {
+            Vec::new()
         };
         let fits = found.len() == wanted.len()
             && wanted
@@ -277,7 +276,7 @@ pub fn as_in_the_book<P: Book>() {
     for row in rows.iter().filter(|row| row.name.starts_with(&only)) {
         let results: Vec<_> = readings::<P>(row)
             .into_iter()
-            .map(|reading| play::<P>(row, reading, false))
+            .map(|reading| play::<P>(row, reading, ClauseSet::EMPTY))
             .collect();
         let failed: Vec<String> = results.into_iter().filter_map(Result::err).collect();
         played += usize::from(failed.is_empty());
@@ -307,7 +306,7 @@ pub fn lifted<P: Book>() {
         .collect();
     let played = rows.iter().map(|row| (row, readings::<P>(row)[0]));
     let found: Vec<String> = played
-        .filter_map(|(row, reading)| play::<P>(row, reading, true).err())
+        .filter_map(|(row, reading)| play::<P>(row, reading, stated_in::<P>(row, reading)).err())
         .collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
     for row in &rows {
@@ -317,6 +316,21 @@ pub fn lifted<P: Book>() {
         };
         assert!(rows.iter().any(breaks_it), "nobody breaks {}", row.section);
     }
+}
+
+/// The first scenario of each clause in which nothing is wrong without it.
+pub fn tested<P: Book>() -> Tested {
+    let mut tested = Tested::default();
+    for row in rows::<P>().iter().filter(|row| row.wrong.is_none()) {
+        let reading = readings::<P>(row)[0];
+        let stated = stated_in::<P>(row, reading);
+        for clause in stated.iter() {
+            if play::<P>(row, reading, clause.into()).is_ok() {
+                tested.add(clause, stated == clause.into(), &row.name);
+            }
+        }
+    }
+    tested
 }
 
 /// Whatever a conforming party does is explained, in every order that the text allows; at most a SHOULD is found.

@@ -11,7 +11,7 @@ use countersign_model::mcp_aql::alphabet::Word::{
 use countersign_model::mcp_aql::alphabet::*;
 use countersign_model::mcp_aql::readings::Reading;
 
-use crate::form::{Book, as_in_the_book, explained, lifted, millis};
+use crate::form::{Book, as_in_the_book, explained, lifted, millis, tested};
 
 type Word = &'static str;
 
@@ -481,4 +481,9 @@ fn the_scenarios_are_judged_as_in_the_book() {
 #[test]
 fn without_its_clause_no_fault_is_found() {
     lifted::<McpAql>();
+}
+
+#[test]
+fn each_clause_has_the_scenario_that_is_listed() {
+    tested::<McpAql>().is_listed::<McpAql>("mcp_aql");
 }

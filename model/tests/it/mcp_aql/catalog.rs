@@ -1,64 +1,17 @@
-//! What commands find of MCP-AQL on the engine has the names that they know it by.
+//! What commands need of MCP-AQL: names, and words for a run.
 
 use countersign_model::engine::model::Environment;
-use countersign_model::engine::protocol::Protocol;
 use countersign_model::facade::engine::{Catalog, Step};
-use countersign_model::facade::text;
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::mcp_aql::alphabet::{Call, Op};
 use countersign_model::mcp_aql::environment::Bounds;
 use countersign_model::mcp_aql::guarantees::History;
-use countersign_model::numbers::Value;
 
-/// A rule is known by the place of its clause, and by each name that the old model's rules had.
-#[test]
-fn the_rules_are_the_clauses_and_have_the_names_of_before() {
-    let names: Vec<_> = McpAql::RULES.iter().map(|it| it.name).collect();
-    let clauses: Vec<_> = McpAql::CLAUSES.iter().map(|it| it.id).collect();
-    assert_eq!(names, clauses);
-    for rule in &text("mcp-aql").expect("a text").rules {
-        let found = McpAql::RULES
-            .iter()
-            .filter(|it| it.name == rule.name || it.aliases.contains(&rule.name));
-        assert_eq!(found.count(), 1, "{}", rule.name);
-    }
-}
+use crate::common::facade::assert_named;
 
 #[test]
-fn the_readings_and_numbers_have_the_names_of_before() {
-    let before = text("mcp-aql").expect("a text");
-    for place in &before.places {
-        let now = McpAql::PLACES.iter().find(|it| it.name == place.name);
-        let now = now.unwrap_or_else(|| panic!("no {}", place.name));
-        for way in &place.choices {
-            assert!(
-                now.choices.iter().any(|it| it.value == way.value),
-                "{} {}",
-                place.name,
-                way.value
-            );
-        }
-    }
-    for number in &before.numbers {
-        assert!(
-            McpAql::NUMBERS.iter().any(|it| it.name == number.name),
-            "{}",
-            number.name
-        );
-    }
-}
-
-#[test]
-fn a_number_that_is_changed_is_read_back() {
-    for number in McpAql::NUMBERS {
-        if let Value::Whole(it) = &number.value {
-            let mut reading = countersign_model::mcp_aql::readings::Reading::default();
-            let usual = (it.get)(&reading);
-            assert!((it.from..=it.to).contains(&usual), "{}", number.name);
-            (it.set)(&mut reading, it.to);
-            assert_eq!((it.get)(&reading), it.to, "{}", number.name);
-        }
-    }
+fn every_name_means_one_thing() {
+    assert_named::<McpAql>();
 }
 
 /// Whatever can happen has words.

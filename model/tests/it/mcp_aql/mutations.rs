@@ -1,6 +1,6 @@
 //! How an output of a gatekeeper can be changed, and what of that the text leaves free: `freedoms.txt`.
 
-use super::changes;
+use super::changes::{self, edit};
 use countersign_model::engine::mutation::{Mutations, Outcome};
 use countersign_model::engine::party::Executor;
 use countersign_model::mcp_aql::McpAql;
@@ -219,26 +219,8 @@ fn other(name: Option<Name>) -> Name {
     name.unwrap_or_default() ^ 0x400
 }
 
-/// Something that is done to a value, by its name.
-type Change<'c, T> = (&'static str, &'c dyn Fn(&mut T));
-
-/// The value with one thing done to it, where that changes it.
-fn change<T: Copy + PartialEq>(
-    it: &T,
-    each: &mut dyn FnMut(&'static str, T),
-    changes: &[Change<'_, T>],
-) {
-    for (field, change) in changes {
-        let mut changed = *it;
-        change(&mut changed);
-        if changed != *it {
-            each(field, changed);
-        }
-    }
-}
-
 fn performed(it: &Performed, each: &mut dyn FnMut(&'static str, Performed)) {
-    change(
+    edit(
         it,
         each,
         &[
@@ -256,7 +238,7 @@ fn performed(it: &Performed, each: &mut dyn FnMut(&'static str, Performed)) {
 }
 
 fn issued(it: &Issued, each: &mut dyn FnMut(&'static str, Issued)) {
-    change(
+    edit(
         it,
         each,
         &[
@@ -312,9 +294,9 @@ fn failed(it: &Failure, each: &mut dyn FnMut(&'static str, Failure)) {
         "as another scope",
         "another code",
     ]) {
-        change(it, each, &[(field, &|it: &mut Failure| it.code = code)]);
+        edit(it, each, &[(field, &|it: &mut Failure| it.code = code)]);
     }
-    change(
+    edit(
         it,
         each,
         &[
@@ -328,7 +310,7 @@ fn failed(it: &Failure, each: &mut dyn FnMut(&'static str, Failure)) {
 }
 
 fn told(it: Told, each: &mut dyn FnMut(&'static str, Told)) {
-    change(
+    edit(
         &it,
         each,
         &[
@@ -340,9 +322,9 @@ fn told(it: Told, each: &mut dyn FnMut(&'static str, Told)) {
 
 fn entry(it: &Entry, each: &mut dyn FnMut(&'static str, Entry)) {
     for event in EVENTS {
-        change(it, each, &[("event", &|it: &mut Entry| it.event = event)]);
+        edit(it, each, &[("event", &|it: &mut Entry| it.event = event)]);
     }
-    change(
+    edit(
         it,
         each,
         &[

@@ -1,106 +1,38 @@
 //! The driver protocol in the words of MCP-AQL's spec: what is read, and that what is written is read.
 
-use countersign_model::engine::checker::{Checker, Judgement};
-use countersign_model::engine::model::Environment;
-use countersign_model::engine::protocol::Variant;
-use countersign_model::engine::world::{Freedom, World};
-use countersign_model::mcp_aql::McpAql;
-use countersign_model::mcp_aql::account::Account;
+use countersign_model::engine::checker::Judgement;
 use countersign_model::mcp_aql::alphabet::*;
 use countersign_model::mcp_aql::clauses::A3_1_3;
-use countersign_model::mcp_aql::environment::Bounds;
-use countersign_model::mcp_aql::guarantees::History;
 use countersign_model::mcp_aql::wire::Names;
 use countersign_model::wire::Codec as _;
-use countersign_model::wire::time;
 use countersign_protocol::mcp_aql::McpAql as Driver;
-use countersign_protocol::{Answer as Answered, Output as Put, Request as Asked, Response};
 
-/// A request and its time.
+use crate::common::wire::{self, judge_examples, put, written_and_read};
+
 fn asked(line: &str) -> (Time, countersign_protocol::Op<Driver>) {
-    let it = Asked::read(line.as_bytes()).unwrap_or_else(|it| panic!("{it}: {line}"));
-    (it.now.map_or(0, |it| time::parse(&it).unwrap()), it.op)
-}
-
-fn put(line: &str) -> Vec<Put<Driver>> {
-    let response = Response::read(line.as_bytes()).unwrap_or_else(|it| panic!("{it}: {line}"));
-    match response.answer {
-        Answered::Outputs { outputs } => outputs,
-        Answered::Greeting(_) | Answered::Error { .. } | Answered::Unsupported => Vec::new(),
-    }
+    wire::asked(line)
 }
 
 /// The examples of the page of the driver protocol conform, every one of them.
 #[test]
 fn the_examples_of_the_page_conform() {
+    // The tokens of the page are shortened …
     let page = include_str!("../../../../spec-trace/docs/DRIVER_MCP_AQL.md");
-    let mut lines = page
-        .lines()
-        .filter_map(|it| it.strip_prefix("→ ").or_else(|| it.strip_prefix("← ")));
-    let (mut names, mut checker) = (Names::default(), Checker::<McpAql>::new(Account::default()));
-    let mut judged = 0;
-    while let (Some(request), Some(response)) = (lines.next(), lines.next()) {
-        // The tokens of the page are shortened.
-        let long = |it: &str| {
-            let it = it.replace("conf_", &format!("conf_{:z<42}", ""));
-            it.replace("quota_continue_1", &format!("quota_continue_{:z<42}1", ""))
-        };
-        let (now, op) = asked(&long(request));
-        let call = names.call(now, &op);
-        let (outputs, _) = names.outputs(&call, &put(&long(response)));
-        let judgement = checker.observe(&Variant::default(), &call, &outputs);
-        // … and counted.
-        let is_counted = matches!(&judgement, Judgement::Found(it) if it.clause == Some(A3_1_3));
-        assert!(
-            judgement == Judgement::Conforms || is_counted,
-            "{request}\n{response}\n{judgement:?}"
-        );
-        judged += outputs.len();
-    }
+    let page = page.replace("conf_", &format!("conf_{:z<42}", ""));
+    let page = page.replace("quota_continue_1", &format!("quota_continue_{:z<42}1", ""));
+    // … and counted.
+    let judged = judge_examples::<Names>(&page, |judgement, _| {
+        matches!(judgement, Judgement::Conforms)
+            || matches!(judgement, Judgement::Found(it) if it.clause == Some(A3_1_3))
+    });
     assert!(judged > 25, "{judged}");
 }
 
 /// What the spec's producer does within the worlds, written and read again, conforms.
 #[test]
 fn what_is_written_is_read() {
-    let variant = Variant::default();
-    let mut read_back = 0;
-    for (name, bounds) in Bounds::WORLDS {
-        for seed in 0..40_usize {
-            let (mut around, mut history) = (McpAql::surroundings(&bounds), History::default());
-            let mut world = World::<McpAql>::new(Account::default());
-            let (mut writer, mut reader) = (Names::default(), Names::default());
-            let mut checker = Checker::<McpAql>::new(Account::default());
-            for step in 0..12_usize {
-                let mut calls = Vec::new();
-                McpAql::calls(&bounds, &around, &history, &mut |it| calls.push(it));
-                let call =
-                    calls[(seed * 7919 + step * 104_729 + seed * step) % calls.len()].clone();
-                let Some(op) = writer.request(&call) else {
-                    continue;
-                };
-                let mut answer = None;
-                world.answers(&variant, Freedom::Default, &call, |world, outputs| {
-                    answer = Some((world, outputs));
-                });
-                let outputs;
-                (world, outputs) = answer.unwrap();
-                let written = writer.responses(&outputs);
-                assert_eq!(written.len(), outputs.len(), "{outputs:?}");
-                let read_call = reader.call(call.now, &op);
-                let (read, _) = reader.outputs(&read_call, &written);
-                let judgement = checker.observe(&variant, &read_call, &read);
-                assert_eq!(
-                    judgement,
-                    Judgement::Conforms,
-                    "{name} {seed} {call:?} {outputs:?}\n{read:?}"
-                );
-                read_back += read.len();
-                McpAql::happened(&mut around, &mut history, &call, &outputs, 0);
-            }
-        }
-    }
-    assert!(read_back > 1000, "{read_back}");
+    let read = written_and_read::<Names>(12, |call| call.now, |_| true);
+    assert!(read > 1000, "{read}");
 }
 
 const CALL: &str = r#"{"id":1,"op":"call","now":"1970-01-01T00:00:01.5Z","operation":"delete_repo","danger_level":3,"#;

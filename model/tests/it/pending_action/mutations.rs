@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::changes;
+use super::changes::{self, edit};
 use countersign_model::engine::mutation::{Mutations, Outcome};
 use countersign_model::engine::party::Executor;
 use countersign_model::pending_action::PendingAction;
@@ -425,13 +425,7 @@ fn what(it: &What, each: &mut dyn FnMut(&'static str, What)) {
 }
 
 fn record(it: &Record, each: &mut dyn FnMut(&'static str, Record)) {
-    let mut change = |field, change: &dyn Fn(&mut Record)| {
-        let mut changed = it.clone();
-        change(&mut changed);
-        if changed != *it {
-            each(field, changed);
-        }
-    };
+    let mut change = |field, change: &dyn Fn(&mut Record)| edit(it, each, &[(field, change)]);
     change("no nonce", &|it| it.nonce = None);
     change("nonce", &|it| {
         it.nonce = Some(it.nonce.map_or(0, |it| it + 1));

@@ -21,6 +21,8 @@ use countersign_model::pending_action::alphabet::*;
 use countersign_model::pending_action::clauses::*;
 use countersign_model::pending_action::readings::*;
 
+use crate::common::rows::Tested;
+
 type Step = (Call, Vec<Output>);
 
 const AGENT: Name = 1;
@@ -1016,6 +1018,7 @@ fn id(clause: Clause) -> &'static str {
 fn each_row_breaks_its_clause_and_no_other() {
     let variant = Variant::default();
     let (mut failures, mut named) = (Vec::new(), ClauseSet::EMPTY);
+    let mut tested = Tested::default();
     for Row {
         clause,
         name,
@@ -1033,6 +1036,13 @@ fn each_row_breaks_its_clause_and_no_other() {
                     .also
                     .iter()
                     .fold(named.with(clause), |all, it| all.with(*it));
+                let is_enough = |also: &Clause| {
+                    judge(&variant.without((*also).into()), &run, &changed) == Judgement::Conforms
+                };
+                tested.add(clause, true, name);
+                for also in it.also.into_iter().filter(is_enough) {
+                    tested.add(also, false, name);
+                }
             }
             Judgement::Found(it) => failures.push(format!(
                 "{} {name}: {} {it:?}",
@@ -1052,6 +1062,7 @@ fn each_row_breaks_its_clause_and_no_other() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    tested.is_listed::<PendingAction>("pending_action");
     for (number, entry) in (0..).zip(CLAUSES) {
         assert!(named.contains(Clause(number)), "{}", entry.id);
     }

@@ -14,21 +14,20 @@ use countersign_model::pending_action::guarantees::History;
 use countersign_model::pending_action::wire::Names;
 use countersign_model::wire::Codec as _;
 use countersign_model::wire::names::NOTHING;
+use countersign_protocol::Output as Put;
 use countersign_protocol::pending_action::PendingAction as Driver;
-use countersign_protocol::{Answer, Output as Put, Request, Response};
+
+use crate::common::wire;
 
 fn asked(line: &str) -> countersign_protocol::Op<Driver> {
-    let line = format!(r#"{{"id":1,"now":"1970-01-01T00:00:00Z",{line}}}"#);
-    Request::read(line.as_bytes()).unwrap().op
+    wire::asked(&format!(
+        r#"{{"id":1,"now":"1970-01-01T00:00:00Z",{line}}}"#
+    ))
+    .1
 }
 
 fn put(outputs: &str) -> Vec<Put<Driver>> {
-    let line = format!(r#"{{"id":1,"outputs":[{outputs}]}}"#);
-    let response = Response::read(line.as_bytes()).unwrap();
-    let Answer::Outputs { outputs } = response.answer else {
-        panic!("no outputs: {line}");
-    };
-    outputs
+    wire::put(&format!(r#"{{"id":1,"outputs":[{outputs}]}}"#))
 }
 
 const PROPOSE: &str = r#""op":"propose","agent_id":"agent","session_id":"s","run_id":"r","tool":"t",

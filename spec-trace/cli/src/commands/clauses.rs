@@ -13,6 +13,7 @@ use countersign_clauses::links::{self, Kind, Link};
 use countersign_clauses::{Basis, Clause, Level, Role, all, by_document, meant, protocols};
 
 use self::source::Tree;
+use self::untested::{NONE, why_untested};
 use crate::answer::{Answer, Format, Status};
 use crate::links::{LINKS, Tally, readings};
 use crate::show::words::between_words;
@@ -20,6 +21,7 @@ use crate::terminal::Terminal;
 
 pub(crate) mod against;
 pub mod source;
+pub mod untested;
 
 /// The widest line that is printed.
 const WIDTH: usize = 80;
@@ -31,6 +33,7 @@ Examples:
   countersign clauses PA-5 --source .               with the lines that name it
   countersign clauses aaep-6.3.4                    list a section
   countersign clauses --gaps --protocol mcp-aql     what nothing can check, why
+  countersign clauses --untested --level MUST       what no test covers
   countersign clauses --against draft/ --changed    what an edit has touched
   countersign clauses PA-5 --against draft/         one, beside its passage
 
@@ -46,6 +49,12 @@ pub struct Args {
     /// List the clauses that nothing can check, with the reasons
     #[arg(long, conflicts_with = "id")]
     pub gaps: bool,
+    /// List the clauses that no test covers: its row in `TRACE.md` has none
+    #[arg(long, conflicts_with_all = ["id", "gaps", "against"])]
+    pub untested: bool,
+    /// List the clauses of these levels, such as MUST,must-not
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_parser = level, conflicts_with = "id")]
+    pub level: Vec<Level>,
     /// List the clauses of this protocol
     #[arg(long, conflicts_with = "id")]
     pub protocol: Option<String>,
@@ -82,10 +91,21 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         Format::Text if args.id.is_some() && clauses.len() == 1 => explained(),
         Format::Text if tree.is_some() => explained(),
         Format::Text if args.gaps => render_gaps(&clauses),
+        Format::Text if args.untested => render_untested(&clauses),
         Format::Text => render_list(&clauses),
     };
     let status = Status::Holds;
     Ok(Answer { text, status })
+}
+
+/// Reads a level, in any case and with a hyphen for the space.
+fn level(text: &str) -> Result<Level, String> {
+    let wanted = text.to_ascii_uppercase().replace('-', " ");
+    let level = Level::ALL.into_iter().find(|it| it.as_str() == wanted);
+    level.ok_or_else(|| {
+        let known = Level::ALL.map(Level::as_str).join(", ");
+        format!("the levels are {known}")
+    })
 }
 
 /// The clauses that the arguments ask for, in the order of the documents.
@@ -110,7 +130,9 @@ fn selected(args: &Args) -> miette::Result<Vec<&'static Clause>> {
     Ok(all()
         .iter()
         .filter(of_protocol)
+        .filter(|clause| args.level.is_empty() || args.level.contains(&clause.level))
         .filter(|clause| !args.gaps || is_gap(clause))
+        .filter(|clause| !args.untested || why_untested(clause).is_some())
         .collect())
 }
 
@@ -182,19 +204,35 @@ pub fn render_list(clauses: &[&Clause]) -> String {
 
 /// The clauses that nothing can check, by reason.
 pub fn render_gaps(clauses: &[&Clause]) -> String {
+    // A clause with an exception has no other link; a test sees to that.
+    by_reason(clauses, "not checkable", |clause| &LINKS.of(clause)[0].name)
+}
+
+/// The clauses without a test, by reason.
+pub fn render_untested(clauses: &[&Clause]) -> String {
+    by_reason(clauses, "without a test", |clause| {
+        let reason = why_untested(clause).filter(|it| *it != NONE);
+        reason.unwrap_or("no reason is known")
+    })
+}
+
+/// The clauses below the reason why they are that, and how many they are.
+fn by_reason<'a>(
+    clauses: &[&'a Clause],
+    what: &str,
+    reason: impl Fn(&'a Clause) -> &'a str,
+) -> String {
     let mut text = String::new();
     let mut by_reason: BTreeMap<&str, Vec<&Clause>> = BTreeMap::new();
     for clause in clauses {
-        // A clause with an exception has no other link; a test sees to that.
-        let reason = &LINKS.of(clause)[0].name;
-        by_reason.entry(reason).or_default().push(clause);
+        by_reason.entry(reason(clause)).or_default().push(clause);
     }
     for (reason, group) in by_reason {
-        text += &hanging("not checkable: ", reason);
+        text += &hanging(&format!("{what}: "), reason);
         text.push('\n');
         text += &gists(&group);
     }
-    let _ = writeln!(text, "{} not checkable", clauses.len());
+    let _ = writeln!(text, "{} {what}", clauses.len());
     text
 }
 

@@ -5,20 +5,18 @@ use std::sync::Arc;
 use std::thread;
 
 use countersign_clauses::{cited, cited_all};
-use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Driven, Others, play};
-use countersign_conform::implementation::{Greeted, Lost};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
+use countersign_conform::driven::play;
+use countersign_conform::implementation::Greeted;
+use countersign_conform::spoken::{Producer, Spoken, judge};
 use countersign_conform::steps::{marked, numbered, steps_json};
 use countersign_conform::suite::committed;
-use countersign_conform::suite::party::{Answering, all_of};
-use countersign_model::ablation::Broken;
-use countersign_model::checker::PropertyVerdict;
+use countersign_model::aaep::Aaep;
+use countersign_model::checker::{Broken, Limit, PropertyVerdict};
 use countersign_model::compare::{Advised, Compared, Difference};
 use countersign_model::departures::{Departure, What};
 use countersign_model::facade::{Model, Text};
-use countersign_model::judged::Limit;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
 use miette::miette;
 use serde_json::{Value, json};
 
@@ -133,33 +131,19 @@ fn at_once<I: Send, R: Send>([first, second]: [I; 2], work: impl Fn(I) -> R + Sy
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
     Passes,
-    /// By these clauses, the first time in this call, counted from 1.
-    Fails(BTreeSet<&'static str>, usize),
-    /// So many calls are right, and with the next the run has a step that the model does not take within its bounds.
-    CutShort(usize),
+    /// By these clauses.
+    Fails(BTreeSet<&'static str>),
 }
 
 /// What a verdict is called.
-pub(super) const VERDICTS: [&str; 3] = ["passes", "fails", "passes as far as it goes"];
+pub(super) const VERDICTS: [&str; 2] = ["passes", "fails"];
 
 impl Verdict {
     const fn name(&self) -> &'static str {
-        let [passes, fails, cut_short] = VERDICTS;
+        let [passes, fails] = VERDICTS;
         match self {
             Self::Passes => passes,
-            Self::Fails(..) => fails,
-            Self::CutShort(_) => cut_short,
-        }
-    }
-
-    /// Whether two parties do not come to the same. One that was not asked all is right where the other fails, or has not come so far.
-    fn differs(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Passes, Self::Fails(..)) | (Self::Fails(..), Self::Passes) => true,
-            (Self::Fails(some, _), Self::Fails(others, _)) => some != others,
-            (Self::CutShort(right), Self::Fails(_, first))
-            | (Self::Fails(_, first), Self::CutShort(right)) => right >= first,
-            (Self::Passes | Self::CutShort(_), Self::Passes | Self::CutShort(_)) => false,
+            Self::Fails(_) => fails,
         }
     }
 }
@@ -629,8 +613,8 @@ impl Changed {
     fn clauses(&self) -> BTreeSet<&'static str> {
         let verdicts = self.verdicts.iter();
         let clauses = verdicts.flat_map(|it| match it {
-            Verdict::Fails(clauses, _) => clauses.iter().copied().collect(),
-            Verdict::Passes | Verdict::CutShort(_) => Vec::new(),
+            Verdict::Fails(clauses) => clauses.iter().copied().collect(),
+            Verdict::Passes => Vec::new(),
         });
         clauses.collect()
     }
@@ -639,53 +623,40 @@ impl Changed {
 /// How many vectors there are, and those that change between the two.
 fn vectors_of(protocol: Protocol, a: &dyn Model, b: &dyn Model) -> (usize, Vec<Changed>) {
     match protocol {
-        Protocol::Aaep => vectors::<AaepDriver>(a, b),
-        Protocol::McpAql => vectors::<McpAqlDriver>(a, b),
-        Protocol::PendingAction => vectors::<PendingActionDriver>(a, b),
+        Protocol::Aaep => vectors::<Aaep>(a, b),
+        Protocol::McpAql => vectors::<McpAql>(a, b),
+        Protocol::PendingAction => vectors::<PendingAction>(a, b),
     }
 }
 
-/// The same of the suite of a driver.
-pub(super) fn vectors<D: Answering>(a: &dyn Model, b: &dyn Model) -> (usize, Vec<Changed>) {
+/// The same of the suite of a protocol.
+///
+/// # Panics
+///
+/// Never: the text greets.
+pub(super) fn vectors<P: Spoken>(a: &dyn Model, b: &dyn Model) -> (usize, Vec<Changed>) {
     let name = a.text().name;
     let progress = Progress::counting(&format!("{name}: playing the suite"), "runs");
     let [of_a, of_b] = at_once([a, b], |model| {
-        let mut parties: Vec<_> = all_of::<D>(model).into_iter().map(Greeted::new).collect();
-        let runs = committed::<D>().runs.into_iter().enumerate();
+        let mut party = Greeted::new(Producer::<P>::of(model)).expect("it greets");
+        let judge = judge::<P>(party.greeting());
+        let runs = committed::<P>().runs.into_iter().enumerate();
         let verdicts = runs.map(|(place, run)| {
             progress.at(place as u64);
-            verdict::<D>(&mut parties, &run.steps)
+            let wrong = play(&mut party, &run.steps, &judge, None).wrong;
+            if wrong.is_empty() {
+                return Verdict::Passes;
+            }
+            Verdict::Fails(wrong.iter().map(|it| it.finding.clause).collect())
         });
         verdicts.collect::<Vec<_>>()
     });
     let all = of_a.len();
     let pairs = of_a.into_iter().zip(of_b).enumerate();
-    let changed = pairs.filter(|(_, (a, b))| a.differs(b));
+    let changed = pairs.filter(|(_, (a, b))| a != b);
     let changed = changed.map(|(place, (a, b))| Changed {
         file: format!("{:04}.json", place + 1),
         verdicts: [a, b],
     });
     (all, changed.collect())
-}
-
-/// A party that was greeted, if it could be.
-type Begun<D> = Result<Greeted<<D as Driven>::Protocol, <D as Answering>::Party>, Lost>;
-
-/// What the parties of a setting, each within other bounds, come to: the first that plays the whole run, or in which something is
-/// wrong, tells; else the one that comes furthest.
-fn verdict<D: Answering>(parties: &mut [Begun<D>], steps: &[D::Step]) -> Verdict {
-    let mut furthest = 0;
-    for party in parties.iter_mut().flatten() {
-        let judge = D::judge(party.greeting());
-        let played = play::<D, _>(party, steps, &judge, None::<&mut Others<D>>);
-        if let Some(first) = played.wrong.first() {
-            let wrong = played.wrong.iter();
-            return Verdict::Fails(wrong.map(|it| it.finding.clause).collect(), first.calls);
-        }
-        if played.unsupported.is_empty() {
-            return Verdict::Passes;
-        }
-        furthest = furthest.max(played.told.len());
-    }
-    Verdict::CutShort(furthest)
 }

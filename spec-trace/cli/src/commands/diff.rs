@@ -11,18 +11,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
-use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Driven, Ended, Run, Search, Taken};
+use countersign_conform::driven::{Ended, Run, Search, Taken};
 use countersign_conform::implementation::{Greeted, Implementation, Process};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
 use countersign_conform::side_by_side::{processors, side_by_side};
-use countersign_conform::suite::Suited;
-use countersign_conform::suite::party::{self, Answering, ablated, unseen};
+use countersign_conform::spoken::{Producer, Spoken, Wire, ablated, readings, unseen};
 use countersign_lint::baseline::Baseline;
 use countersign_live::http;
+use countersign_model::aaep::Aaep;
 use countersign_model::facade::Rule;
-use countersign_protocol::{Greeting, Protocol as _};
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
+use countersign_protocol::Greeting;
 use miette::{Context, IntoDiagnostic, miette};
 
 use super::diff_http::{self, HttpArgs};
@@ -213,9 +212,9 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
         return diff_http::run(args, url, format);
     }
     match args.protocol {
-        Protocol::PendingAction => drive::<PendingActionDriver>(args, format),
-        Protocol::McpAql => drive::<McpAqlDriver>(args, format),
-        Protocol::Aaep => drive::<AaepDriver>(args, format),
+        Protocol::PendingAction => drive::<PendingAction>(args, format),
+        Protocol::McpAql => drive::<McpAql>(args, format),
+        Protocol::Aaep => drive::<Aaep>(args, format),
     }
 }
 
@@ -229,10 +228,10 @@ fn preflight_format(format: ReportFormat) -> miette::Result<Format> {
     }
 }
 
-fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
+fn drive<P: Referred>(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     let start = Instant::now();
     let stop = stop_on_signal();
-    let baseline = known(args, D::Protocol::NAME)?;
+    let baseline = known(args, P::NAME)?;
     let saved = Saved::within(&args.save)?;
     let part = Part {
         shard: args.shard.unwrap_or((1, 1)),
@@ -240,7 +239,7 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
         strict: args.strict,
         ..Part::whole(args.seed)
     };
-    let partner = match greeted::<D>(&args.command, args.timeout, &stop) {
+    let partner = match greeted::<P>(&args.command, args.timeout, &stop) {
         Err(_) if stop.load(Ordering::Relaxed) => {
             let (time, ended) = (Some(start.elapsed()), Some(Ended::Stopped));
             let part = Part {
@@ -248,16 +247,16 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
                 ended,
                 ..part
             };
-            let report = Report::of_nothing(D::Protocol::NAME, words(&args.command), part);
+            let report = Report::of_nothing(P::NAME, words(&args.command), part);
             return Ok(report.answer(format, args.all));
         }
         partner => partner?,
     };
-    is_judged::<D, _>(&partner)?;
+    is_judged::<P, _>(&partner)?;
     let controls = if args.controls {
         let controls = Control::ALL.map(Wrong::OnPurpose).into_iter();
-        let controls: Vec<_> = controls.chain(ablated::<D>().map(Wrong::Without)).collect();
-        let caught = |(): &mut (), control: &Wrong| control.caught::<D>(args.seed, &stop);
+        let controls: Vec<_> = controls.chain(ablated::<P>().map(Wrong::Without)).collect();
+        let caught = |(): &mut (), control: &Wrong| control.caught::<P>(args.seed, &stop);
         let caught = side_by_side(processors(), &controls, || (), caught);
         let caught = caught.into_iter().collect::<miette::Result<Vec<_>>>()?;
         // Nothing is said of those whose search was stopped.
@@ -267,9 +266,9 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
         Vec::new()
     };
     let mut search = if args.spec.is_none() && args.readings.is_empty() {
-        Search::<D, _>::new(partner)
+        Search::<P, _>::new(partner)
     } else {
-        let readings = readings_by::<D>(args, partner.greeting())?;
+        let readings = readings_by::<P>(args, partner.greeting())?;
         Search::taking(partner, readings)
     };
     search.binds = if args.strict { |_| true } else { binds };
@@ -297,7 +296,7 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
     } else {
         for file in &args.run {
             if !search.is_over() {
-                let run = read::<D>(file)?;
+                let run = read::<P>(file)?;
                 let unasked = search.play(&run, args.seed);
                 if unasked > 0 && search.divergences.is_empty() {
                     let (file, steps) = (file.display(), run.steps.len());
@@ -312,13 +311,13 @@ fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::
         }
     }
     let is_complete = args.run.is_empty() && args.shard.is_none() && search.ended.is_none();
-    let files = saved.borrow_mut().files(is_complete, D::Protocol::NAME)?;
+    let files = saved.borrow_mut().files(is_complete, P::NAME)?;
     let part = Part {
         time: Some(start.elapsed()),
         ..part
     };
     let report = Report::of(&search, part, &files, |file| again(args, file));
-    let unseen: Vec<_> = unseen::<D>().filter(|_| args.controls).collect();
+    let unseen: Vec<_> = unseen::<P>().filter(|_| args.controls).collect();
     let report = report.with_controls(controls, unseen);
     Ok(against(args, baseline.as_ref(), report)?.answer(format, args.all))
 }
@@ -365,40 +364,40 @@ pub(super) fn stop_on_signal() -> Arc<AtomicBool> {
 }
 
 /// The ways to take the text that a file and the readings named leave open.
-fn readings_by<D: Suited>(
+fn readings_by<P: Spoken>(
     args: &Args,
-    greeting: &Greeting<D::Protocol>,
-) -> miette::Result<Vec<Taken<D::Judge>>> {
+    greeting: &Greeting<Wire<P>>,
+) -> miette::Result<Vec<Taken<P>>> {
     let (file, reason) = (
         args.spec.as_deref(),
         "the judge of an implementation knows no rules to leave out",
     );
     let text = args.protocol.text();
     let changes = Changes::with_every_rule(text, file, &args.readings, reason)?;
-    Ok(D::readings_where(greeting, &changes.pairs()))
+    Ok(readings::<P>(greeting, &changes.pairs()))
 }
 
 /// The implementation that a command is, once it was greeted.
-pub(super) fn greeted<D: Driven>(
+pub(super) fn greeted<P: Spoken>(
     command: &[OsString],
     timeout: u64,
     stop: &Arc<AtomicBool>,
-) -> miette::Result<Greeted<D::Protocol, Process>> {
+) -> miette::Result<Greeted<Wire<P>, Process>> {
     let mut process = Process::new(command.to_vec(), Duration::from_secs(timeout));
     process.stop = Arc::clone(stop);
     Greeted::new(process).map_err(|lost| smoke::no_hello(command, &lost))
 }
 
 /// An error, where it does not show what is needed to judge it.
-pub(super) fn is_judged<D: Driven, I: Implementation<D::Protocol>>(
-    partner: &Greeted<D::Protocol, I>,
+pub(super) fn is_judged<P: Spoken, I: Implementation<Wire<P>>>(
+    partner: &Greeted<Wire<P>, I>,
 ) -> miette::Result<()> {
     let greeting = partner.greeting();
-    let mut needed = D::NEEDED.iter();
+    let mut needed = P::NEEDED.iter();
     let Some(unseen) = needed.find(|it| !greeting.shows(**it)) else {
         return Ok(());
     };
-    let (name, protocol) = (&greeting.name, D::Protocol::NAME);
+    let (name, protocol) = (&greeting.name, P::NAME);
     Err(miette!(
         "{name} does not show {}, without which {protocol} is not judged",
         serde_json::json!(unseen)
@@ -413,14 +412,10 @@ enum Wrong {
 }
 
 impl Wrong {
-    fn caught<D: Referred + Answering>(
-        &self,
-        seed: u64,
-        stop: &Arc<AtomicBool>,
-    ) -> miette::Result<Controlled> {
+    fn caught<P: Referred>(&self, seed: u64, stop: &Arc<AtomicBool>) -> miette::Result<Controlled> {
         match self {
-            Self::OnPurpose(control) => controlled::<D>(*control, seed, stop),
-            Self::Without(rule) => without::<D>(rule, stop),
+            Self::OnPurpose(control) => controlled::<P>(*control, seed, stop),
+            Self::Without(rule) => without::<P>(rule, stop),
         }
     }
 }
@@ -429,16 +424,16 @@ impl Wrong {
 const CONTROL_RUNS: u64 = 200;
 
 /// Drives a control until it is caught.
-fn controlled<D: Referred>(
+fn controlled<P: Referred>(
     control: Control,
     seed: u64,
     stop: &Arc<AtomicBool>,
 ) -> miette::Result<Controlled> {
-    let reference = D::reference(seed);
+    let reference = P::reference(seed);
     let name = control.name();
     let greeted = Greeted::new(Against { control, reference });
     let greeted = greeted.map_err(|lost| miette!("the control {name} does not greet: {lost}"))?;
-    let mut search = Search::<D, _>::new(greeted);
+    let mut search = Search::<P, _>::new(greeted);
     search.stop = Arc::clone(stop);
     while search.divergences.is_empty() && search.runs < CONTROL_RUNS && !search.is_over() {
         search.seeded(seed.wrapping_add(search.runs));
@@ -447,14 +442,11 @@ fn controlled<D: Referred>(
 }
 
 /// Drives the text without a rule in the runs of the suite that are there for it, until it is caught.
-fn without<D: Answering>(
-    rule: &'static Rule,
-    stop: &Arc<AtomicBool>,
-) -> miette::Result<Controlled> {
+fn without<P: Spoken>(rule: &'static Rule, stop: &Arc<AtomicBool>) -> miette::Result<Controlled> {
     let name = format!("without {}", rule.name);
-    let greeted = Greeted::new(party::without::<D>(rule));
+    let greeted = Greeted::new(Producer::<P>::without(rule));
     let greeted = greeted.map_err(|lost| miette!("the control {name} does not greet: {lost}"))?;
-    let mut search = Search::<D, _>::new(greeted);
+    let mut search = Search::<P, _>::new(greeted);
     // Nobody is shown the run, and the controls are driven side by side.
     search.stop = Arc::clone(stop);
     search.shrinking = Duration::ZERO;
@@ -463,9 +455,9 @@ fn without<D: Answering>(
     Ok(caught(name, &search))
 }
 
-fn caught<D: Driven, I: Implementation<D::Protocol>>(
+fn caught<P: Spoken, I: Implementation<Wire<P>>>(
     name: String,
-    search: &Search<D, I>,
+    search: &Search<P, I>,
 ) -> Controlled {
     Controlled {
         name,
@@ -499,7 +491,7 @@ pub(super) fn said(text: &str) -> Result<String, String> {
 /// So many runs are played where nothing is said.
 const RUNS: u64 = 500;
 
-fn play_seeds<D: Driven>(args: &Args, search: &mut Search<D, Process>) {
+fn play_seeds<P: Spoken>(args: &Args, search: &mut Search<P, Process>) {
     let runs = match (args.runs, args.seconds) {
         (Some(runs), _) => runs,
         (None, Some(_)) => u64::MAX,
@@ -524,18 +516,18 @@ fn play_seeds<D: Driven>(args: &Args, search: &mut Search<D, Process>) {
     }
 }
 
-pub(super) fn read<D: Driven>(file: &Path) -> miette::Result<Run<D>> {
+pub(super) fn read<P: Spoken>(file: &Path) -> miette::Result<Run<P>> {
     let shown = file.display();
     let text = std::fs::read_to_string(file)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {shown}"))?;
-    let run: Run<D> = serde_json::from_str(&text)
+    let run: Run<P> = serde_json::from_str(&text)
         .into_diagnostic()
-        .wrap_err_with(|| format!("{shown} is no run of {}", D::Protocol::NAME))?;
-    if run.protocol == D::Protocol::NAME {
+        .wrap_err_with(|| format!("{shown} is no run of {}", P::NAME))?;
+    if run.protocol == P::NAME {
         Ok(run)
     } else {
-        let (is, wanted) = (&run.protocol, D::Protocol::NAME);
+        let (is, wanted) = (&run.protocol, P::NAME);
         Err(miette!("{shown} is a run of {is}, not of {wanted}"))
     }
 }

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
 
-use countersign_model::aaep::AaepProtocol;
-use countersign_model::facade::engine::Variation;
-use countersign_model::facade::{self, specification_of};
+use countersign_model::aaep::Aaep;
+use countersign_model::facade;
+use countersign_model::facade::engine::{Catalog, Variation};
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
 use miette::{IntoDiagnostic, WrapErr};
@@ -13,7 +13,7 @@ use stateright::Model;
 
 use crate::answer::{Answer, Status};
 use crate::arguments::{Protocol, VARIANT, Variant};
-use crate::explorer::{Explored, ExploredText};
+use crate::explorer::ExploredText;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,10 +65,7 @@ pub fn run(args: &Args) -> miette::Result<Answer> {
 
 fn serve(protocol: Protocol, model: &dyn facade::Model, address: (Ipv4Addr, u16)) {
     match protocol {
-        Protocol::Aaep => {
-            let model = Explored::new(specification_of::<AaepProtocol>(model));
-            model.checker().serve(address);
-        }
+        Protocol::Aaep => serve_text::<Aaep>(model, address),
         Protocol::McpAql => serve_text::<McpAql>(model, address),
         Protocol::PendingAction => serve_text::<PendingAction>(model, address),
     }

@@ -528,7 +528,7 @@ mod tests {
             (traces_of("valid"), "lint"),
             (traces_of("transcripts"), "lint"),
             (a_file_of(&traces_of("valid")), "lint"),
-            (a_file_of(&traces_of("runs/aaep")), "show"),
+            (a_file_of(&traces_of("kept/aaep")), "show"),
             ("aaep-6.3.4-4".to_owned(), "clauses"),
             (["AQL", "5.1"].join("-"), "clauses"),
             ("aaep-f2".to_owned(), "findings"),

@@ -14,15 +14,15 @@ use std::sync::Arc;
 
 use clap::ValueEnum as _;
 use countersign_clauses::cited_all;
-use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Driven, Search};
+use countersign_conform::driven::Search;
 use countersign_conform::implementation::{Greeted, Implementation};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
+use countersign_conform::spoken::{Spoken, Wire, readings};
 use countersign_conform::suite::replay::{Amiss, Replayed, replay};
 use countersign_conform::suite::vectors::{Manifest, VERSION, Vector};
 use countersign_live::recorder::Url;
-use countersign_protocol::Protocol as _;
+use countersign_model::aaep::Aaep;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
 use miette::{Context, IntoDiagnostic, miette};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -109,39 +109,35 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     let (Asked::Vectors(protocol, _) | Asked::Kept(protocol, _) | Asked::Saved(protocol, _)) =
         &asked;
     match protocol {
-        Protocol::PendingAction => driven::<PendingActionDriver>(args, &asked, format),
-        Protocol::McpAql => driven::<McpAqlDriver>(args, &asked, format),
-        Protocol::Aaep => driven::<AaepDriver>(args, &asked, format),
+        Protocol::PendingAction => driven::<PendingAction>(args, &asked, format),
+        Protocol::McpAql => driven::<McpAql>(args, &asked, format),
+        Protocol::Aaep => driven::<Aaep>(args, &asked, format),
     }
 }
 
-fn driven<D: Referred + saved::Replay>(
-    args: &Args,
-    asked: &Asked,
-    format: ReportFormat,
-) -> miette::Result<Answer> {
+fn driven<P: Referred>(args: &Args, asked: &Asked, format: ReportFormat) -> miette::Result<Answer> {
     let greeted = |lost| miette!("the reference does not greet: {lost}");
     if let (Asked::Kept(_, Some(settings)), true) = (asked, args.command.is_empty()) {
         let shown = args.path.display();
-        let reference = D::chosen(SEED, settings).map_err(|cause| miette!("{shown}: {cause}"))?;
+        let reference = P::chosen(SEED, settings).map_err(|cause| miette!("{shown}: {cause}"))?;
         let reference = Greeted::new(reference).map_err(greeted)?;
-        replayed::<D, _>(args, asked, reference, format)
+        replayed::<P, _>(args, asked, reference, format)
     } else if args.command.is_empty() {
-        let reference = Greeted::new(D::reference(SEED)).map_err(greeted)?;
-        replayed::<D, _>(args, asked, reference, format)
+        let reference = Greeted::new(P::reference(SEED)).map_err(greeted)?;
+        replayed::<P, _>(args, asked, reference, format)
     } else {
-        let partner = diff::greeted::<D>(&args.command, args.timeout, &Arc::default())?;
-        replayed::<D, _>(args, asked, partner, format)
+        let partner = diff::greeted::<P>(&args.command, args.timeout, &Arc::default())?;
+        replayed::<P, _>(args, asked, partner, format)
     }
 }
 
 /// The reference draws its names from this seed.
 const SEED: u64 = 1;
 
-fn replayed<D: Referred + saved::Replay, I: Implementation<D::Protocol>>(
+fn replayed<P: Referred, I: Implementation<Wire<P>>>(
     args: &Args,
     asked: &Asked,
-    mut partner: Greeted<D::Protocol, I>,
+    mut partner: Greeted<Wire<P>, I>,
     format: ReportFormat,
 ) -> miette::Result<Answer> {
     match asked {
@@ -149,13 +145,13 @@ fn replayed<D: Referred + saved::Replay, I: Implementation<D::Protocol>>(
             "--reading is for vectors: a kept run is judged by each reading that fits it, and one of the model by the text as it stands"
         )),
         Asked::Saved(_, document) => {
-            diff::is_judged::<D, _>(&partner)?;
-            saved::replay::<D, _>(document, &mut partner, format)
+            diff::is_judged::<P, _>(&partner)?;
+            saved::replay::<P, _>(document, &mut partner, format)
         }
         Asked::Kept(..) => {
-            diff::is_judged::<D, _>(&partner)?;
-            let mut search = Search::<D, _>::new(partner);
-            search.play(&diff::read::<D>(&args.path)?, SEED);
+            diff::is_judged::<P, _>(&partner)?;
+            let mut search = Search::<P, _>::new(partner);
+            search.play(&diff::read::<P>(&args.path)?, SEED);
             let part = Part {
                 is_whole: false,
                 ..Part::whole(SEED)
@@ -165,7 +161,7 @@ fn replayed<D: Referred + saved::Replay, I: Implementation<D::Protocol>>(
             Ok(report.answer(format, true))
         }
         Asked::Vectors(_, vectors) => {
-            let choices = choices::<D, I>(&args.reading, &partner)?;
+            let choices = choices::<P, I>(&args.reading, &partner)?;
             let mut held = Vec::new();
             for (file, vector) in vectors {
                 let reads = |(place, choice): &(String, String)| {
@@ -181,7 +177,7 @@ fn replayed<D: Referred + saved::Replay, I: Implementation<D::Protocol>>(
                 };
                 held.push((file.as_path(), verdict));
             }
-            let held = Held(D::Protocol::NAME, held);
+            let held = Held(P::NAME, held);
             match format {
                 ReportFormat::Text => Ok(held.text()),
                 ReportFormat::Json => Ok(Answer::json(&held.json(), held.status())),
@@ -204,11 +200,11 @@ fn again(args: &Args, file: &Path) -> String {
 }
 
 /// The choices that are named, of those that there are.
-pub(super) fn choices<D: Driven, I: Implementation<D::Protocol>>(
+pub(super) fn choices<P: Spoken, I: Implementation<Wire<P>>>(
     named: &[String],
-    partner: &Greeted<D::Protocol, I>,
+    partner: &Greeted<Wire<P>, I>,
 ) -> miette::Result<Vec<(String, String)>> {
-    let readings = D::readings(partner.greeting()).into_iter();
+    let readings = readings::<P>(partner.greeting(), &[]).into_iter();
     let known: BTreeSet<_> = readings.flat_map(|it| it.choices).collect();
     let choice = |text: &String| {
         let pair = text.split_once('=');

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Driven, Run, play};
+use countersign_conform::driven::{Run, play};
 use countersign_conform::implementation::{Fault, Greeted, Lost, Process};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
+use countersign_conform::spoken::{self, Spoken, Wire, judge};
+use countersign_model::aaep::Aaep;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
 use countersign_protocol::{
-    Answer as Said, Greeting, Kind as OutputKind, Protocol as _, Request, Response, VERSION,
+    Answer as Said, Greeting, Kind as OutputKind, Request, Response, VERSION,
 };
 use countersign_reference::time::Timestamp;
 use miette::{Report, miette};
@@ -137,9 +138,9 @@ fn started_as(program: &OsString) -> Option<String> {
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let about = about(args.protocol);
     let preflight = match args.protocol {
-        Protocol::PendingAction => check::<PendingActionDriver>(args, &about)?,
-        Protocol::McpAql => check::<McpAqlDriver>(args, &about)?,
-        Protocol::Aaep => check::<AaepDriver>(args, &about)?,
+        Protocol::PendingAction => check::<PendingAction>(args, &about)?,
+        Protocol::McpAql => check::<McpAql>(args, &about)?,
+        Protocol::Aaep => check::<Aaep>(args, &about)?,
     };
     Ok(match format {
         Format::Text => preflight.text(),
@@ -166,19 +167,19 @@ pub(super) const fn about(protocol: Protocol) -> About {
     match protocol {
         Protocol::PendingAction => About {
             name: "pending-action",
-            needed: PendingActionDriver::NEEDED,
+            needed: PendingAction::NEEDED,
             optional: PENDING_ACTION,
             finish_tool: Some(r#""action_id":"pa_1","status":"success""#),
         },
         Protocol::McpAql => About {
             name: "mcp-aql",
-            needed: McpAqlDriver::NEEDED,
+            needed: McpAql::NEEDED,
             optional: MCP_AQL,
             finish_tool: None,
         },
         Protocol::Aaep => About {
             name: "aaep",
-            needed: AaepDriver::NEEDED,
+            needed: Aaep::NEEDED,
             optional: AAEP,
             finish_tool: Some(r#""session_id":"sess_1","action":"a1","status":"success""#),
         },
@@ -290,20 +291,20 @@ enum Expected {
 }
 
 /// A process that is asked line by line.
-struct Prober<D: Driven> {
+struct Prober<P: Spoken> {
     process: Process,
     /// The id of the last request.
     id: u64,
     /// What was checked before a signal.
     checks: Vec<Check>,
-    protocol: std::marker::PhantomData<D>,
+    protocol: std::marker::PhantomData<P>,
 }
 
-fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
+fn check<P: Spoken>(args: &Args, about: &About) -> miette::Result<Preflight> {
     let stop = stop_on_signal();
     let is_stopped = || stop.load(Ordering::Relaxed);
     let mut preflight = Preflight {
-        protocol: D::Protocol::NAME,
+        protocol: P::NAME,
         name: words(&args.command),
         supports: BTreeSet::new(),
         checks: Vec::new(),
@@ -312,13 +313,13 @@ fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
         broken: BTreeSet::new(),
         is_stopped: true,
     };
-    let partner = match greeted::<D>(&args.command, args.timeout, &stop) {
+    let partner = match greeted::<P>(&args.command, args.timeout, &stop) {
         Err(_) if is_stopped() => return Ok(preflight),
         partner => partner?,
     };
     let mut process = Process::new(args.command.clone(), Duration::from_secs(args.timeout));
     process.stop = Arc::clone(&stop);
-    let mut prober = Prober::<D> {
+    let mut prober = Prober::<P> {
         process,
         id: 0,
         checks: Vec::new(),
@@ -355,7 +356,7 @@ fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
     preflight.name = greeting.name;
     preflight.supports = supports;
     preflight.checks = prober.checks;
-    preflight.random_runs::<D>(partner, about.optional, &stop);
+    preflight.random_runs::<P>(partner, about.optional, &stop);
     preflight.is_stopped = is_stopped();
     Ok(preflight)
 }
@@ -363,26 +364,26 @@ fn check<D: Driven>(args: &Args, about: &About) -> miette::Result<Preflight> {
 /// The time of the first reset, in milliseconds since the epoch.
 const START: i64 = 1_779_632_540_000;
 
-impl<D: Driven> Prober<D> {
+impl<P: Spoken> Prober<P> {
     /// Starts a process, and reads its response to `hello`.
-    fn greet(&mut self) -> Result<Greeting<D::Protocol>, String> {
+    fn greet(&mut self) -> Result<Greeting<Wire<P>>, String> {
         self.process.launch().map_err(|lost| lost.to_string())?;
         self.id = 1;
-        let (_, response) = self.exchange(&hello(VERSION, D::Protocol::NAME));
+        let (_, response) = self.exchange(&hello(VERSION, P::NAME));
         match response?.answer {
             Said::Greeting(greeting) => Ok(greeting),
             answer @ (Said::Outputs { .. } | Said::Error { .. } | Said::Unsupported) => {
-                Err(format!("the response is {}", answered::<D>(&answer)))
+                Err(format!("the response is {}", answered::<P>(&answer)))
             }
         }
     }
 
     /// What the response to `hello` has to hold.
-    fn hello_members(&mut self, greeting: &Greeting<D::Protocol>) {
+    fn hello_members(&mut self, greeting: &Greeting<Wire<P>>) {
         let is_blank = greeting.name.trim().is_empty();
         let blank = is_blank.then(|| "`name` is blank".to_owned());
         self.found("`hello` is answered with a `name`", blank);
-        let unseen = D::NEEDED.iter().filter(|it| !greeting.shows(**it));
+        let unseen = P::NEEDED.iter().filter(|it| !greeting.shows(**it));
         let unseen: Vec<String> = unseen.map(|it| json!(it).to_string()).collect();
         let missing = format!("`shows` lacks {}", unseen.join(", "));
         let wrong = (!unseen.is_empty()).then_some(missing);
@@ -464,7 +465,7 @@ impl<D: Driven> Prober<D> {
         for (name, line) in [
             (
                 "another version in `hello` is an `error`",
-                hello(99, D::Protocol::NAME),
+                hello(99, P::NAME),
             ),
             (
                 "another protocol in `hello` is an `error`",
@@ -500,7 +501,7 @@ impl<D: Driven> Prober<D> {
                 self.again();
                 Some((Side::Adapter, why))
             }
-            Ok(response) => wrong::<D>(&response, id, expected),
+            Ok(response) => wrong::<P>(&response, id, expected),
         };
         self.checked(Check {
             name: name.to_owned(),
@@ -538,7 +539,7 @@ impl<D: Driven> Prober<D> {
     }
 
     /// Writes a line: the line that came back, and what it says or why it is no response.
-    fn exchange(&mut self, line: &str) -> (Option<String>, Result<Response<D::Protocol>, String>) {
+    fn exchange(&mut self, line: &str) -> (Option<String>, Result<Response<Wire<P>>, String>) {
         match self.process.exchange(line.as_bytes()) {
             Err(lost) => (None, Err(lost.to_string())),
             Ok(line) => {
@@ -552,8 +553,8 @@ impl<D: Driven> Prober<D> {
 }
 
 /// What is wrong with a response, and whose fault it is.
-fn wrong<D: Driven>(
-    response: &Response<D::Protocol>,
+fn wrong<P: Spoken>(
+    response: &Response<Wire<P>>,
     id: Option<u64>,
     expected: Expected,
 ) -> Option<(Side, String)> {
@@ -572,7 +573,7 @@ fn wrong<D: Driven>(
             Some((Side::Implementation, text))
         }
         (answer, Expected::Outputs | Expected::Error | Expected::Unsupported) => {
-            let (is, expected) = (answered::<D>(answer), expected.name());
+            let (is, expected) = (answered::<P>(answer), expected.name());
             let text = format!("the response is {is}: expected {expected}");
             Some((Side::Adapter, text))
         }
@@ -583,7 +584,7 @@ fn hello(version: u64, protocol: &str) -> String {
     format!(r#"{{"id":1,"op":"hello","driver":{version},"protocol":"{protocol}"}}"#)
 }
 
-const fn answered<D: Driven>(answer: &Said<D::Protocol>) -> &'static str {
+const fn answered<P: Spoken>(answer: &Said<Wire<P>>) -> &'static str {
     match answer {
         Said::Greeting(_) => "that of `hello`",
         Said::Outputs { .. } => "`outputs`",
@@ -609,21 +610,21 @@ const STEPS: usize = 60;
 
 impl Preflight {
     /// Asks each op, in random runs, until each was.
-    fn random_runs<D: Driven>(
+    fn random_runs<P: Spoken>(
         &mut self,
-        mut partner: Greeted<D::Protocol, Process>,
+        mut partner: Greeted<Wire<P>, Process>,
         optional: &[Optional],
         stop: &AtomicBool,
     ) {
         let is_stopped = || stop.load(Ordering::Relaxed);
-        let judge = D::judge(partner.greeting());
+        let judge = judge::<P>(partner.greeting());
         let mut wrong = None;
         let mut seed = 1;
         self.unasked = self.ops(optional);
         self.unasked.retain(|op| !self.asked.contains_key(op));
         while seed <= RUNS && wrong.is_none() && !self.unasked.is_empty() {
-            let run = Run::<D>::seeded(seed, STEPS);
-            let played = play::<D, _>(&mut partner, &run.steps, &judge, None);
+            let run = Run::<P>::seeded(seed, STEPS);
+            let played = play::<P, _>(&mut partner, &run.steps, &judge, None);
             if is_stopped() {
                 return;
             }
@@ -638,7 +639,7 @@ impl Preflight {
                     .checked_sub(1)
                     .and_then(|last| played.told.get(last));
                 let request = told.map(|told| {
-                    let now = Timestamp::from_millis(D::START + told.after);
+                    let now = Timestamp::from_millis(spoken::START + told.after);
                     let (now, op) = (Some(now.to_string()), told.op.clone());
                     let mut request = json!(Request { id: 0, now, op });
                     if let Some(members) = request.as_object_mut() {

@@ -7,14 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::Taken;
 use countersign_conform::implementation::{Greeted, Process};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
-use countersign_conform::suite::party::{Answering, text_of};
+use countersign_conform::spoken::{Spoken, Wire, readings, text_of};
 use countersign_conform::suite::vectors::{self, By, Manifest, Vector};
-use countersign_protocol::{Greeting, Protocol as _};
+use countersign_model::aaep::Aaep;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
+use countersign_protocol::Greeting;
 use miette::{Context, IntoDiagnostic, miette};
 use serde::Serialize;
 use serde_json::json;
@@ -76,33 +76,30 @@ pub(super) const MANIFEST: &str = "manifest.json";
 /// Where the folder holds anything else, or cannot be written.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
-        Protocol::PendingAction => write::<PendingActionDriver>(args, format),
-        Protocol::McpAql => write::<McpAqlDriver>(args, format),
-        Protocol::Aaep => write::<AaepDriver>(args, format),
+        Protocol::PendingAction => write::<PendingAction>(args, format),
+        Protocol::McpAql => write::<McpAql>(args, format),
+        Protocol::Aaep => write::<Aaep>(args, format),
     }
 }
 
-fn write<D: Answering>(args: &Args, format: Format) -> miette::Result<Answer> {
+fn write<P: Spoken>(args: &Args, format: Format) -> miette::Result<Answer> {
     let by = Settings {
         spec: args.spec.as_deref(),
         readings: &args.reading,
     };
-    let made = made::<D>(&by)?;
+    let made = made::<P>(&by)?;
     let changed = if made.manifest.taken.is_empty() {
         Vec::new()
     } else {
-        changed::all(
-            &self::made::<D>(&Settings::default())?.all,
-            (&made.manifest, &made.all),
-        )
+        changed::all(&self::made::<P>(&Settings::default())?.all, &made.all)
     };
     let [_, small] = args.protocol.text().usual_bounds;
     let small = within(args.protocol.text(), small)?;
-    let changes = changes::<D>(args.spec.as_deref(), &of_model::<D>(&args.reading))?;
+    let changes = changes::<P>(args.spec.as_deref(), &args.reading)?;
     let failing = small.with(&[], &changes.pairs());
     let failing = failing.departs().then(|| {
         let [text, so] = compare::showing([small, failing]);
-        compare::vectors::<D>(&*text, &*so)
+        compare::vectors::<P>(&*text, &*so)
     });
     clear(&args.out)?;
     let shown = args.out.display();
@@ -168,21 +165,6 @@ fn text(
     text
 }
 
-/// Of the readings those of the model: what a text leaves open beside them, the judge alone knows.
-fn of_model<D: Answering>(readings: &[String]) -> Vec<String> {
-    let open = D::readings(&D::greeting());
-    let is_leeway = |it: &&String| {
-        let place = it.split_once('=').map_or("", |(place, _)| place);
-        let mut choices = open.iter().flat_map(|it| &it.choices);
-        choices.any(|it| it.0 == place) && text_of::<D>().place(place).is_none()
-    };
-    readings
-        .iter()
-        .filter(|it| !is_leeway(it))
-        .cloned()
-        .collect()
-}
-
 /// How the text is taken where vectors are made: a file, and readings beside it.
 #[derive(Clone, Copy, Default)]
 struct Settings<'a> {
@@ -201,35 +183,22 @@ struct Made {
 /// # Errors
 ///
 /// A reading or a file that there is not, what no vector can show, or a reference that does not answer.
-fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
+fn made<P: Spoken>(settings: &Settings<'_>) -> miette::Result<Made> {
     let lost = |lost| miette!("the reference does not answer: {lost}");
-    let open = D::readings(&D::greeting());
-    let readings = of_model::<D>(settings.readings);
-    let leeway = settings.readings.iter().filter(|it| !readings.contains(it));
-    let leeway: Vec<_> = leeway.collect();
-    let changes = changes::<D>(settings.spec, &readings)?;
-    let mut reference = reference::<D>(&changes)?;
-    let mut readings = around::<D>(reference.greeting(), &changes);
-    for assignment in &leeway {
-        readings = with_leeway::<D>(readings, assignment)?;
-    }
+    let changes = changes::<P>(settings.spec, settings.readings)?;
+    let mut reference = reference::<P>(&changes)?;
+    let readings = around::<P>(reference.greeting(), &changes);
     let taken = changes.departing();
     let taken = taken.map(|(place, choice)| (place.to_owned(), choice.to_owned()));
-    let leeway = leeway.iter().filter_map(|it| it.split_once('='));
-    let leeway = leeway.filter(|it| {
-        let usual = open.first().map(|it| &it.choices);
-        usual.is_some_and(|usual| !usual.contains(it))
-    });
-    let leeway = leeway.map(|(place, choice)| (place.to_owned(), choice.to_owned()));
-    let changed: BTreeMap<_, _> = taken.chain(leeway).collect();
-    let [_, small] = text_of::<D>().usual_bounds;
-    let model = within(text_of::<D>(), small)?.with(&[], &changes.pairs());
+    let changed: BTreeMap<_, _> = taken.collect();
+    let [_, small] = text_of::<P>().usual_bounds;
+    let model = within(text_of::<P>(), small)?.with(&[], &changes.pairs());
     let by = By {
         readings,
         model: model.departs().then_some(model),
         changed,
     };
-    let (manifest, all) = vectors::vectors::<D, _>(&mut reference, &by).map_err(lost)?;
+    let (manifest, all) = vectors::vectors::<P, _>(&mut reference, &by).map_err(lost)?;
     Ok(Made { manifest, all })
 }
 
@@ -238,9 +207,9 @@ fn made<D: Answering>(settings: &Settings<'_>) -> miette::Result<Made> {
 /// # Errors
 ///
 /// As of the file and the readings, and what no vector can show.
-fn changes<D: Answering>(spec: Option<&Path>, readings: &[String]) -> miette::Result<Changes> {
+fn changes<P: Spoken>(spec: Option<&Path>, readings: &[String]) -> miette::Result<Changes> {
     let reason = "vectors hold an implementation to every rule";
-    let changes = Changes::with_every_rule(text_of::<D>(), spec, readings, reason)?;
+    let changes = Changes::with_every_rule(text_of::<P>(), spec, readings, reason)?;
     if changes
         .changed()
         .any(|it| it == ("restarted-session", "goes-on"))
@@ -253,9 +222,9 @@ fn changes<D: Answering>(spec: Option<&Path>, readings: &[String]) -> miette::Re
 }
 
 /// The reference, with those of the settings that it has for how the text is taken.
-fn reference<D: Answering>(changes: &Changes) -> miette::Result<Greeted<D::Protocol, Process>> {
+fn reference<P: Spoken>(changes: &Changes) -> miette::Result<Greeted<Wire<P>, Process>> {
     let program = std::env::current_exe().into_diagnostic()?;
-    let serve = ["serve", D::Protocol::NAME, "--stdio"].map(str::to_owned);
+    let serve = ["serve", P::NAME, "--stdio"].map(str::to_owned);
     let has_setting = |it: &String| setting(it).is_some();
     let readings = changes
         .changed()
@@ -276,13 +245,10 @@ fn reference<D: Answering>(changes: &Changes) -> miette::Result<Greeted<D::Proto
 
 /// The ways to take the text: as it is changed first, and then each that a party may take instead at one place or two. What the changes
 /// choose stands beside the other choices of its place.
-fn around<D: Answering>(
-    greeting: &Greeting<D::Protocol>,
-    changes: &Changes,
-) -> Vec<Taken<D::Judge>> {
-    let open = D::readings(greeting);
+fn around<P: Spoken>(greeting: &Greeting<Wire<P>>, changes: &Changes) -> Vec<Taken<P>> {
+    let open = readings::<P>(greeting, &[]);
     let known: BTreeSet<_> = open.iter().flat_map(|it| &it.choices).copied().collect();
-    let by = |changes: &Changes| D::readings_where(greeting, &changes.pairs());
+    let by = |changes: &Changes| readings::<P>(greeting, &changes.pairs());
     let mut all = by(changes);
     let chosen = changes.changed().filter_map(|(name, value)| {
         let known = known.iter().find(|it| **it == (name, value));
@@ -310,35 +276,6 @@ fn around<D: Answering>(
         }
     }
     all
-}
-
-/// The same with one that takes what is no reading so in the first place.
-fn with_leeway<D: Answering>(
-    mut all: Vec<Taken<D::Judge>>,
-    assignment: &str,
-) -> miette::Result<Vec<Taken<D::Judge>>> {
-    let usual = all.first().map_or_else(Vec::new, |it| it.choices.clone());
-    let (place, choice) = assignment.split_once('=').unwrap_or_default();
-    let is_meant = |it: &Taken<D::Judge>| {
-        let mut pairs = it.choices.iter().zip(&usual);
-        pairs.all(|(is, usual)| {
-            if is.0 == place {
-                is.1 == choice
-            } else {
-                is == usual
-            }
-        })
-    };
-    let found = all.iter().position(is_meant).ok_or_else(|| {
-        let choices = all.iter().flat_map(|it| &it.choices);
-        let choices = choices.filter(|it| it.0 == place).map(|it| it.1);
-        let choices = choices.collect::<BTreeSet<_>>().into_iter();
-        let choices = choices.collect::<Vec<_>>().join(" or ");
-        miette!("reading {place}: unknown value `{choice}`: expected {choices}")
-    })?;
-    let first = all.remove(found);
-    all.insert(0, first);
-    Ok(all)
 }
 
 /// Why the connections of a process are not held by others.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use countersign_clauses::nearest;
 use countersign_conform::steps::steps_json;
-use countersign_model::ablation::Broken;
+use countersign_model::checker::Broken;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::facade::{Explanation, Model, Rule, Text};
 use maud::{Markup, html};

@@ -1,13 +1,13 @@
 //! What implementations are driven with, drawn without one: a run that `diff` has kept, and a vector.
 
 use countersign_clauses::cited_all;
-use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{self, Driven, Played, play};
+use countersign_conform::driven::{self, Played, play};
 use countersign_conform::implementation::{Greeted, Implementation};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
+use countersign_conform::spoken::{Spoken, Wire, judge};
 use countersign_conform::suite::vectors::{Vector, VectorStep};
-use countersign_protocol::Protocol as _;
+use countersign_model::aaep::Aaep;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
 use serde_json::{Map, Value};
 
 use super::html::step;
@@ -23,26 +23,26 @@ use crate::show::words::printable;
 /// Where it is none of a protocol that there is, or the reference cannot be asked.
 pub fn run(document: Value) -> Result<Run, String> {
     match document.get("protocol").and_then(Value::as_str) {
-        Some("aaep") => answered::<AaepDriver>(document),
-        Some("mcp-aql") => answered::<McpAqlDriver>(document),
-        Some("pending-action") => answered::<PendingActionDriver>(document),
+        Some("aaep") => answered::<Aaep>(document),
+        Some("mcp-aql") => answered::<McpAql>(document),
+        Some("pending-action") => answered::<PendingAction>(document),
         Some(other) => Err(format!("no protocol is called {other:?}")),
         None => Err("it names no protocol".to_owned()),
     }
 }
 
-fn answered<D: Referred>(document: Value) -> Result<Run, String> {
-    let kept: driven::Run<D> = serde_json::from_value(document).map_err(|it| it.to_string())?;
-    let mut run = drawn(D::Protocol::NAME, &kept.shows);
+fn answered<P: Referred>(document: Value) -> Result<Run, String> {
+    let kept: driven::Run<P> = serde_json::from_value(document).map_err(|it| it.to_string())?;
+    let mut run = drawn(P::NAME, &kept.shows);
     run.remarks
         .push("the answers are those of the reference".to_owned());
     let played = match &kept.settings {
-        None => played(D::reference(SEED), &kept)?,
+        None => played(P::reference(SEED), &kept)?,
         Some(settings) => {
             let chosen = printable(&in_words(settings));
             run.remarks
                 .push(format!("what its host had chosen: {chosen}"));
-            played(D::chosen(SEED, settings)?, &kept)?
+            played(P::chosen(SEED, settings)?, &kept)?
         }
     };
     for told in &played.told {
@@ -52,13 +52,13 @@ fn answered<D: Referred>(document: Value) -> Result<Run, String> {
     Ok(run)
 }
 
-fn played<D: Driven>(
-    reference: impl Implementation<D::Protocol>,
-    kept: &driven::Run<D>,
-) -> Result<Played<D>, String> {
+fn played<P: Spoken>(
+    reference: impl Implementation<Wire<P>>,
+    kept: &driven::Run<P>,
+) -> Result<Played<P>, String> {
     let mut reference = Greeted::new(reference).map_err(|it| it.to_string())?;
-    let judge = D::judge(reference.greeting());
-    Ok(play::<D, _>(&mut reference, &kept.steps, &judge, None))
+    let judge = judge::<P>(reference.greeting());
+    Ok(play::<P, _>(&mut reference, &kept.steps, &judge, None))
 }
 
 /// The reference draws its names from this seed.

@@ -18,8 +18,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_clauses::{Clause, Level, Role, cited, links};
-use countersign_conform::driven::{self, DRIVER, Divergence, Driven, Ended, Search, Told};
+use countersign_conform::driven::{self, DRIVER, Divergence, Ended, Search, Told};
 use countersign_conform::implementation::Implementation;
+use countersign_conform::spoken::{Spoken, Wire};
 use countersign_lint::baseline::{Baseline, Known};
 use countersign_protocol::{Output, Protocol, Request};
 use miette::{IntoDiagnostic, miette};
@@ -156,8 +157,8 @@ struct Step {
 
 impl Report {
     /// The report of a search; `files` has where each divergence is kept, and `again` the command that plays it once more.
-    pub fn of<D: Driven, I: Implementation<D::Protocol>>(
-        search: &Search<D, I>,
+    pub fn of<P: Spoken, I: Implementation<Wire<P>>>(
+        search: &Search<P, I>,
         part: Part,
         files: &[PathBuf],
         again: impl Fn(&Path) -> String,
@@ -190,7 +191,7 @@ impl Report {
             readings: search.choices(),
             divergences,
             remarks: unjudged(&search.unjudged).into_iter().collect(),
-            ..Self::of_nothing(D::Protocol::NAME, greeting.name.clone(), part)
+            ..Self::of_nothing(P::NAME, greeting.name.clone(), part)
         }
     }
 
@@ -404,15 +405,15 @@ fn unexercised(protocol: &str) -> BTreeMap<String, Judged> {
 }
 
 /// The verdict on each of them.
-fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
-    search: &Search<D, I>,
+fn verdicts<P: Spoken, I: Implementation<Wire<P>>>(
+    search: &Search<P, I>,
     divergences: &[Found],
 ) -> BTreeMap<String, Judged> {
     let of = |verdict| Judged {
         verdict,
         needs: None,
     };
-    let mut verdicts = unexercised(D::Protocol::NAME);
+    let mut verdicts = unexercised(P::NAME);
     let upheld = search.others.exercised.iter();
     verdicts.extend(upheld.map(|clause| ((*clause).to_owned(), of(Verdict::Upholds))));
     // A judge names one beside others, too, of which it says the same.
@@ -441,7 +442,7 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
 }
 
 impl Found {
-    fn of<D: Driven>(found: &Divergence<D>, times: u64, file: &Path, repeat: String) -> Self {
+    fn of<P: Spoken>(found: &Divergence<P>, times: u64, file: &Path, repeat: String) -> Self {
         let finding = found.finding();
         let known: Option<&Clause> = countersign_clauses::get(finding.clause).ok();
         let steps: Vec<Step> = found.told().iter().map(Step::of).collect();

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use countersign_conform::driven::{Divergence, Driven};
+use countersign_conform::driven::Divergence;
+use countersign_conform::spoken::Spoken;
 use miette::{Context, IntoDiagnostic};
 use serde::Deserialize;
 
@@ -50,7 +51,7 @@ impl Saved {
     }
 
     /// Writes the run of a divergence. Whether it could.
-    pub fn save<D: Driven>(&mut self, found: &Divergence<D>) -> bool {
+    pub fn save<P: Spoken>(&mut self, found: &Divergence<P>) -> bool {
         match found.keep(&self.folder) {
             Ok(file) => self.files.push(file),
             Err(error) => {

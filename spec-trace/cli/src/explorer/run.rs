@@ -101,7 +101,7 @@ impl<P: Catalog> ExploredText<P> {
             party: Apart::new(
                 text.variant.clone(),
                 std::slice::from_ref(&whole),
-                P::Account::default(),
+                P::account(Some(bounds)),
             ),
             bounds: *bounds,
             freedom: Freedom::May,

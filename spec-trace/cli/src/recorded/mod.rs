@@ -1,384 +1,405 @@
-//! The judge of recorded streams held against the model: no run that the model allows is accused.
+//! Lint held against the text: no recording of a conforming producer is accused.
 //!
-//! Where to read: [`writer`] makes the records of a stream out of a step of the model; this file walks the pairs of model
-//! state and judge.
-//!
-//! The one thing to know: the walk goes over the literal model. The quotient forgets what a stream has shown (the time, once
-//! nothing waits for it; which session a question belonged to; what a reply that fails anyhow has claimed), so that a run
-//! of its representatives is not the stream of any producer.
+//! [`Recorded`] is every conforming producer of AAEP, with a recorder and lint beside it, as a party of the search. [`writer`]
+//! makes the records.
 
 pub mod writer;
 
-use std::hash::Hasher;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use countersign_model::aaep::Aaep;
-use countersign_model::aaep::action::Action;
-use countersign_model::aaep::bounds::{Bounds, BoundsError, Budgets};
-use countersign_model::aaep::output::Output;
-use countersign_model::aaep::state::State;
-use countersign_model::aaep::step::Step;
-use countersign_model::aaep::words::SessionName;
-use countersign_model::checker::StepText;
+use countersign_conform::search::{self, Broken, Searched, model_of};
+use countersign_lint::report::Verdict;
+use countersign_lint::stream::Linter;
+use countersign_model::aaep::account::{Account, Phase, Question};
+use countersign_model::aaep::alphabet::{Call, Op, Output, State, Time, What};
+use countersign_model::aaep::environment::Bounds;
+use countersign_model::aaep::{Aaep, wire};
+use countersign_model::engine::model::{Action, Model, Party};
+use countersign_model::engine::protocol::Variant;
+use countersign_model::engine::world::{Freedom, World};
+use countersign_model::facade::engine::{Catalog as _, run_of};
+use countersign_model::wire::Codec as _;
+use countersign_protocol::aaep::{self as own, Aaep as Driver};
+use countersign_protocol::{self as driver, Common, Json, Kind};
+use serde_json::{Value, json};
 
-use countersign_conform::edges::{self, Scope, Walk};
-use countersign_conform::{Disagreement, Sides, not_a_call};
-use countersign_lint::finding::Finding;
-use countersign_lint::report::{LintReport, Verdict};
-use countersign_lint::stream::{Linter, Settings};
-use writer::{Position, Recorder, Replies, StreamWriter, Taken};
+use crate::verdicts::Divergence;
+use writer::{Recorder, Replies, Writer};
 
-/// One question and every disturbance; two questions in one session, in peace; and one in each of two sessions. All of
-/// them together are more than a walk of seconds can take: [`TOGETHER`].
-pub const APART: [Bounds; 3] = [
-    Bounds {
-        name: "one question",
-        sessions: 1,
-        confirmations: 1,
-        ..Bounds::SMALL
-    },
-    Bounds {
-        name: "two questions",
-        sessions: 1,
-        skew: 0,
-        disturbances: Budgets::NONE,
-        ..Bounds::SMALL
-    },
-    Bounds {
-        name: "two sessions",
-        ticks: 1,
-        skew: 0,
-        disturbances: Budgets::NONE,
-        ..Bounds::SMALL
-    },
-];
-
-/// A clarification beside a confirmation, in peace; the same where one of them has more time; where a reply is forged or
-/// malformed, or a question cancelled; and where a question is cancelled or a subscription closes, and nothing else.
-pub const CLARIFYING: [Bounds; 4] = [
-    Bounds {
-        name: "a clarification",
-        sessions: 1,
-        clarifications: 1,
-        extensions: 0,
-        skew: 0,
-        disturbances: Budgets::NONE,
-        ..Bounds::CLARIFY
-    },
-    Bounds {
-        name: "a clarification, and more time",
-        sessions: 1,
-        clarifications: 1,
-        skew: 0,
-        disturbances: Budgets::NONE,
-        ..Bounds::CLARIFY
-    },
-    Bounds {
-        name: "a clarification, disturbed",
-        sessions: 1,
-        clarifications: 1,
-        extensions: 0,
-        skew: 0,
-        disturbances: Budgets::new([0, 0, 1, 0, 1, 1, 0, 0, 0], 1),
-        ..Bounds::CLARIFY
-    },
-    Bounds {
-        name: "a clarification that nobody answers",
-        sessions: 1,
-        clarifications: 1,
-        extensions: 0,
-        skew: 0,
-        disturbances: Budgets::new([0, 0, 0, 0, 0, 1, 1, 0, 0], 1),
-        ..Bounds::CLARIFY
-    },
-];
-
-/// Work around a question, in peace: two pieces of it, and three; and two where a reply is forged or malformed, the question
-/// cancelled, or the producer crashes.
-pub const WORKING: [Bounds; 3] = [
-    Bounds {
-        name: "work",
-        sessions: 1,
-        confirmations: 1,
-        skew: 0,
-        disturbances: Budgets::NONE,
-        ..Bounds::WORK
-    },
-    Bounds {
-        name: "three pieces of work",
-        sessions: 1,
-        confirmations: 1,
-        work: 3,
-        skew: 0,
-        disturbances: Budgets::NONE,
-        ..Bounds::WORK
-    },
-    Bounds {
-        name: "work, disturbed",
-        sessions: 1,
-        confirmations: 1,
-        skew: 0,
-        disturbances: Budgets::new([0, 0, 1, 0, 1, 1, 0, 1, 0], 1),
-        ..Bounds::WORK
-    },
-];
-
-/// Two questions in one session with every disturbance.
-pub const TOGETHER: Bounds = Bounds {
-    name: "small, one session",
-    sessions: 1,
-    ..Bounds::SMALL
-};
-
-/// Recorders that differ in all that they can differ in. With ticks of a second everything is close to a deadline, with
-/// ticks of a minute nothing.
-pub const RECORDERS: [Recorder; 5] = [
-    Recorder::FULL,
-    Recorder::EVENTS_ALONE,
-    Recorder {
-        stray_first: false,
-        seconds: 1,
-        ..Recorder::FULL
-    },
-    Recorder {
-        replies: Replies::Last,
-        ids: false,
-        ..Recorder::FULL
-    },
-    Recorder {
-        ids: false,
-        seconds: 1,
-        ..Recorder::EVENTS_ALONE
-    },
-];
-
-/// Recorders of runs in which a question may have twice the time, and would be counted down if that were more than a minute.
-pub const UNCOUNTED: [Recorder; 3] = [
-    Recorder {
-        seconds: 30,
-        ..Recorder::FULL
-    },
-    Recorder {
-        seconds: 30,
-        ..Recorder::EVENTS_ALONE
-    },
-    Recorder {
-        ids: false,
-        seconds: 30,
-        ..Recorder::FULL
-    },
-];
-
-/// Walks the pairs of model state and judge within each of these bounds, for the streams of each of these recorders, and
-/// tells `progress` the number of edges so far. The counts are those of all walks together.
-///
-/// # Panics
-///
-/// Where a bound is out of its range.
-pub fn walk(bounds: &[Bounds], recorders: &[Recorder], progress: &(dyn Fn(u64) + Sync)) -> Walk {
-    let mut all = Walk {
-        nodes: 0,
-        edges: 0,
-        divergences: Vec::new(),
-    };
-    for (&bounds, &recorder) in bounds
-        .iter()
-        .flat_map(|bounds| recorders.iter().map(move |recorder| (bounds, recorder)))
-    {
-        let recorded = Recorded::new(bounds, recorder).expect("the bounds are in range");
-        let before = all.edges;
-        let one = edges::walk(&recorded, Scope::Pairs, &|edges| progress(before + edges));
-        all.nodes += one.nodes;
-        all.edges += one.edges;
-        all.divergences.extend(one.divergences);
-    }
-    all
-}
-
-/// The AAEP model, and the judge of what its producer is recorded to do.
+/// Every conforming producer, and lint, which reads what a recorder writes of it.
+#[derive(Clone, Debug)]
 pub struct Recorded {
-    model: Aaep,
-    writer: StreamWriter,
+    world: World<Aaep>,
+    recorder: Recorder,
+    recording: Arc<Recording>,
+    last: Option<Arc<Exchange>>,
 }
 
-/// A step of the model, with or without what it may put out besides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordedAction {
-    action: Action,
-    with_optional: bool,
-}
-
-/// A stream so far, as its writer and its judge remember it. Steps that write nothing share it.
-#[derive(Clone)]
-pub struct Stream {
-    so_far: Arc<SoFar>,
-}
-
-#[derive(Clone)]
-struct SoFar {
-    position: Position,
+/// A recording so far.
+#[derive(Clone, Debug)]
+struct Recording {
+    names: wire::Names,
+    writer: Writer,
     linter: Linter,
-    line: u64,
+    lines: u64,
+    /// What makes a difference to what lint will say.
     memory: Vec<u8>,
+    accusation: Option<Accusation>,
 }
 
-impl SoFar {
-    fn add(&mut self, records: &[String]) {
-        for record in records {
-            self.line += 1;
-            countersign_lint::judge_line(&mut self.linter, self.line, record.as_bytes());
-        }
-        self.memory = self.linter.memory();
-    }
+/// What is wrong with a recording.
+#[derive(Clone, Debug)]
+struct Accusation {
+    /// The clause that lint names.
+    clause: &'static str,
+    text: String,
+}
+
+/// The last request, with all that was put out for it, and the recording before.
+#[derive(Debug)]
+struct Exchange {
+    before: Arc<Recording>,
+    at: Time,
+    op: driver::Op<Driver>,
+    outputs: Vec<driver::Output<Driver>>,
 }
 
 impl Recorded {
-    /// Model and judge within these bounds, for the streams of this recorder.
-    ///
-    /// # Errors
-    ///
-    /// A bound that is out of its range.
-    pub fn new(bounds: Bounds, recorder: Recorder) -> Result<Self, BoundsError> {
-        Ok(Self {
-            model: Aaep::new(bounds)?.literal(),
-            writer: StreamWriter::new(recorder),
-        })
+    /// Before anything has happened.
+    pub fn new(recorder: Recorder, bounds: &Bounds) -> Self {
+        let (writer, head) = Writer::new(recorder);
+        let mut recording = Recording {
+            names: wire::Names::default(),
+            writer,
+            linter: Linter::with(recorder.settings()),
+            lines: 0,
+            memory: Vec::new(),
+            accusation: None,
+        };
+        let account = Aaep::account(Some(bounds));
+        recording.add(head.as_slice(), Some(&account));
+        Self {
+            world: World::new(account),
+            recorder,
+            recording: Arc::new(recording),
+            last: None,
+        }
     }
 
-    /// The verdict on the stream, should it end here: nothing is found, and where every session has ended nothing is owed.
-    fn judge(&self, state: &State, linter: &Linter) -> Result<(), Disagreement> {
-        let report = linter.clone().finish("stream");
-        if let Some(finding) = accusations(&report).next() {
-            return Err(Disagreement::in_outputs(
-                finding.clause,
-                "a stream without fault".to_owned(),
-                format!("line {}: {}", finding.line, finding.message),
-            ));
+    /// After a call, for which the world has become that and has put this out.
+    fn after(&self, call: &Call, world: World<Aaep>, outputs: &[Output]) -> Self {
+        let is_reply = matches!(call.op, Op::Deliver(_));
+        let leaves_record = matches!(call.op, Op::Subscribe { .. } | Op::Unsubscribe(_))
+            || is_reply && self.recorder.replies != Replies::Unrecorded;
+        if !leaves_record && !outputs.iter().any(|it| it.told().is_some()) {
+            let recording = Arc::clone(&self.recording);
+            return Self {
+                world,
+                recording,
+                last: None,
+                ..*self
+            };
         }
-        let count = usize::from(self.model.bounds.sessions);
-        let mut sessions = SessionName::ALL.into_iter().take(count);
-        let over = sessions.all(|session| !state.session(session).is_active());
-        let expected = if over {
+        let mut recording = Recording::clone(&self.recording);
+        let mut call = call.clone();
+        if let (Op::Restart { lost }, None) = (&mut call.op, &self.last) {
+            // No event was lost.
+            *lost = 0;
+        }
+        let op = recording.names.request(&call);
+        // What no request says is refused.
+        let op = op.unwrap_or(driver::Op::Common(Common::Tick {}));
+        let mut responses = recording.names.responses(outputs);
+        if self.recorder.outcomes && !matches!(call.op, Op::Restart { .. }) {
+            let changes = [&self.world.account, &world.account].map(|it| &*it.questions);
+            tell_outcomes(changes, outputs, &recording.names, &mut responses);
+        }
+        let exchange = Exchange {
+            before: Arc::clone(&self.recording),
+            at: world.account.clock,
+            op,
+            outputs: responses,
+        };
+        let records = exchange.records(&mut recording.writer, 0);
+        recording.add(&records, Some(&world.account));
+        Self {
+            world,
+            recorder: self.recorder,
+            recording: Arc::new(recording),
+            last: Some(Arc::new(exchange)),
+        }
+    }
+}
+
+impl Party<Aaep> for Recorded {
+    fn answers(
+        &self,
+        variant: &Variant<Aaep>,
+        freedom: Freedom,
+        call: &Call,
+        each: &mut dyn FnMut(Self, Vec<Output>),
+    ) {
+        self.world
+            .answers(variant, freedom, call, |world, outputs| {
+                each(self.after(call, world, &outputs), outputs);
+            });
+    }
+
+    /// What was lost is not in the recording.
+    fn dies(&mut self, lost: usize) {
+        let Some(last) = &self.last else { return };
+        let mut recording = Recording {
+            names: self.recording.names.clone(),
+            ..Recording::clone(&last.before)
+        };
+        let records = last.records(&mut recording.writer, lost);
+        recording.add(&records, None);
+        self.recording = Arc::new(recording);
+    }
+
+    fn conforms(&self) -> bool {
+        self.recording.accusation.is_none()
+    }
+
+    fn accounts(&mut self, each: &mut dyn FnMut(&mut Account)) {
+        each(&mut self.world.account);
+    }
+}
+
+/// Of the recording the memory of lint alone counts: what names and numbers come next follows from the world.
+impl PartialEq for Recorded {
+    fn eq(&self, other: &Self) -> bool {
+        self.world == other.world && self.recording.memory == other.recording.memory
+    }
+}
+impl Eq for Recorded {}
+impl Hash for Recorded {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.world.hash(state);
+        self.recording.memory.hash(state);
+    }
+}
+
+impl Exchange {
+    /// Its records, without the last so many outputs.
+    fn records(&self, writer: &mut Writer, lost: usize) -> Vec<String> {
+        let kept = self.outputs.len().saturating_sub(lost);
+        let outputs = self.outputs.get(..kept).unwrap_or_default();
+        writer.records(self.at, &self.op, outputs)
+    }
+}
+
+impl Recording {
+    fn add(&mut self, records: &[String], account: Option<&Account>) {
+        for record in records {
+            self.lines += 1;
+            countersign_lint::judge_line(&mut self.linter, self.lines, record.as_bytes());
+        }
+        if !records.is_empty() {
+            self.memory = self.linter.memory();
+            self.accusation = self.accusation(account);
+        }
+    }
+
+    /// What is wrong with the report, should the recording end here: a finding, or another verdict than that nothing is wrong. Where
+    /// something was lost, the account does not say what is recorded.
+    fn accusation(&self, account: Option<&Account>) -> Option<Accusation> {
+        let report = self.linter.clone().finish("recording");
+        let warnings = report.warnings.iter();
+        let warnings = warnings.filter(|it| !DEPARTURES.contains(&it.clause));
+        if let Some(it) = report.violations.iter().chain(warnings).next() {
+            return Some(Accusation {
+                clause: it.clause,
+                text: format!("line {}: {}", it.line, it.message),
+            });
+        }
+        let sessions = &account?.sessions;
+        let is_over = !sessions.is_empty() && !sessions.iter().any(|it| it.is_active);
+        let expected = if is_over {
             Verdict::Conforming
         } else {
             Verdict::Inconclusive
         };
         // What is possible leaves the verdict open, and accuses nobody.
-        if report.verdict == expected || !report.possible.is_empty() {
-            return Ok(());
-        }
-        Err(Disagreement::in_outputs(
-            "AAEP-A.1-2",
-            expected.word().to_owned(),
-            format!("{}: {}", report.verdict.word(), owed(&report)),
-        ))
+        let is_expected = report.verdict == expected || !report.possible.is_empty();
+        (!is_expected).then(|| {
+            let reasons = report.not_judged.iter().map(|it| it.reason.as_str());
+            let reasons: Vec<_> = reasons.collect();
+            Accusation {
+                clause: A_1_2,
+                text: format!("{}: {}", report.verdict.word(), reasons.join("; ")),
+            }
+        })
     }
 }
 
-/// Warnings that the model earns, for what they stand on is a SHOULD that it does not keep.
+/// The end of a session makes a recording complete.
+const A_1_2: &str = "AAEP-A.1-2";
+/// The whole contract.
+const C6_1: &str = "AAEP-6-1";
+
+/// Warnings that are no accusation:
 ///
 /// - AAEP-A.3-3: a rejection is told by a transition to `thinking`, also while the tool of another question runs, before the
 ///   one back to `calling_tool`.
 /// - AAEP-6.4.1-3, AAEP-6.4.1-4: the host may want a default of accept where reject would be better.
-pub const EARNED: [&str; 3] = ["AAEP-A.3-3", "AAEP-6.4.1-3", "AAEP-6.4.1-4"];
+/// - AAEP-6.4.3-1, AAEP-6.4.3-4: the time left is told when the producer is called, and the clock may have jumped over the moment.
+/// - AAEP-A.7.7-1 is informative, and a producer may write without saying so before.
+const DEPARTURES: [&str; 6] = [
+    "AAEP-A.3-3",
+    "AAEP-6.4.1-3",
+    "AAEP-6.4.1-4",
+    "AAEP-6.4.3-1",
+    "AAEP-6.4.3-4",
+    "AAEP-A.7.7-1",
+];
 
-/// What a report finds, but for what the model earns.
-fn accusations(report: &LintReport) -> impl Iterator<Item = &Finding> {
-    let warnings = report.warnings.iter();
-    let warnings = warnings.filter(|finding| !EARNED.contains(&finding.clause));
-    report.violations.iter().chain(warnings)
-}
-
-/// What a report says it could not judge.
-fn owed(report: &LintReport) -> String {
-    let reasons = report.not_judged.iter().map(|it| it.reason.as_str());
-    reasons.collect::<Vec<_>>().join("; ")
-}
-
-/// Whether the step may put out an event besides those that it has to.
-fn has_optional_event(step: &Step) -> bool {
-    step.optional.iter().any(Output::is_event)
-}
-
-impl Sides for Recorded {
-    type State = State;
-    type Action = RecordedAction;
-    type Host = Stream;
-
-    fn begin(&self) -> (State, Stream) {
-        let (position, records) = self.writer.begin();
-        let mut so_far = SoFar {
-            position,
-            // The writer tells no stranger's reply from another, and no withdrawal from another change.
-            linter: Linter::with(Settings::CAUTIOUS),
-            line: 0,
-            memory: Vec::new(),
+/// Adds to the event that leaves a question behind what became of it, where it is the only one of its session of which something
+/// became.
+fn tell_outcomes(
+    [before, after]: [&[Question]; 2],
+    outputs: &[Output],
+    names: &wire::Names,
+    responses: &mut [driver::Output<Driver>],
+) {
+    let is_open = |it: &&Question| it.phase == Phase::Open && it.token.is_some();
+    let resolved = |open: &Question| {
+        let now = after.iter().find(|it| it.token == open.token);
+        now.filter(|it| it.phase != Phase::Open).cloned()
+    };
+    let resolved: Vec<_> = before.iter().filter(is_open).filter_map(resolved).collect();
+    for it in &resolved {
+        let others = resolved
+            .iter()
+            .filter(|other| other.session() == it.session());
+        let leaves = |output: &Output| {
+            let told = output.told();
+            told.is_some_and(|(session, what)| {
+                let is_left =
+                    matches!(what, What::Changed { to, .. } if *to != State::AwaitingInput);
+                is_left && session == it.session()
+            })
         };
-        so_far.add(&records);
-        let so_far = Arc::new(so_far);
-        (self.model.start(), Stream { so_far })
-    }
-
-    fn actions(&self, state: &State, actions: &mut Vec<RecordedAction>) {
-        let mut enabled = Vec::new();
-        self.model.enabled(state, &mut enabled);
-        // What was lost was never recorded, and cannot be taken back here.
-        let loses = state.waiting_question().is_some();
-        enabled.retain(|action| !(loses && *action == Action::Crash));
-        for action in enabled {
-            actions.push(RecordedAction {
-                action,
-                with_optional: false,
-            });
-            if action.is_call()
-                && let Some(step) = self.model.step(state, action)
-                && has_optional_event(&step)
-            {
-                actions.push(RecordedAction {
-                    action,
-                    with_optional: true,
-                });
-            }
+        let Some(place) = outputs
+            .iter()
+            .position(leaves)
+            .filter(|_| others.count() == 1)
+        else {
+            continue;
+        };
+        let has_answer = it.is_replied || it.subject.query().is_some_and(|it| it.default.is_some());
+        let outcome = match it.phase {
+            Phase::Open => continue,
+            Phase::Running | Phase::Finished | Phase::Abandoned => "accepted",
+            Phase::Rejected => "rejected",
+            Phase::Answered if has_answer => "answered",
+            Phase::Answered => "unanswered",
+            Phase::Cancelled => "cancelled",
+        };
+        let token = it.token.and_then(|it| names.tokens().get(usize::from(it)));
+        if let Some(own::Output::Emit(event)) = responses.get_mut(place).map(|it| &mut it.what) {
+            let mut told: Value = serde_json::from_str(event.as_str()).unwrap_or_default();
+            told["extensions"] = json!({"countersign": {"reply_token": token, "outcome": outcome}});
+            *event = Json::of(&told).expect("an object");
         }
     }
+}
 
-    fn step(
-        &self,
-        state: &State,
-        host: &mut Stream,
-        action: RecordedAction,
-    ) -> Result<State, Disagreement> {
-        let RecordedAction {
-            action,
-            with_optional,
-        } = action;
-        let Some(step) = self.model.step(state, action) else {
-            return Err(not_a_call("AAEP-6-1", action));
-        };
-        let taken = Taken {
-            before: state,
-            action,
-            step: &step,
-            with_optional,
-        };
-        let mut position = host.so_far.position.clone();
-        let records = self.writer.write(&mut position, taken);
-        if !records.is_empty() {
-            let so_far = Arc::make_mut(&mut host.so_far);
-            so_far.position = position;
-            so_far.add(&records);
-            self.judge(&step.next, &so_far.linter)?;
+/// One question, and nothing else.
+const ONE: Bounds = Bounds {
+    ticks: 1,
+    set_back: 0,
+    every_question: false,
+    every_reply: false,
+    endings: false,
+    closings: false,
+    ..Bounds::ONE
+};
+
+/// Worlds that take seconds where no replies are recorded: one question that times out and a clock that is set back; questions that
+/// have more time; two questions in one session, and in two; a question and a clarification; and a crash.
+pub const SMALL: [Bounds; 6] = [
+    Bounds {
+        ticks: 2,
+        set_back: 1,
+        every_question: true,
+        ..ONE
+    },
+    Bounds {
+        ticks: 3,
+        minutes: true,
+        ..ONE
+    },
+    Bounds {
+        questions: 2,
+        ..ONE
+    },
+    Bounds {
+        questions: 2,
+        two_sessions: true,
+        ..ONE
+    },
+    Bounds { queries: 1, ..ONE },
+    Bounds { crashes: 1, ..ONE },
+];
+
+fn model(recorder: Recorder, bounds: Bounds) -> Model<Aaep, Recorded> {
+    let is_shown = |kind| {
+        !matches!(kind, Kind::Notify | Kind::Audit) && (kind != Kind::Respond || recorder.statuses)
+    };
+    Model {
+        variant: Variant {
+            hidden: wire::Names::hidden(is_shown),
+            ..Variant::default()
+        },
+        freedom: Freedom::May,
+        forgets: true,
+        ..model_of(Recorded::new(recorder, &bounds), bounds)
+    }
+}
+
+/// Searches every run of every conforming producer within these bounds; `progress` is told the number of transitions so far.
+pub fn search(
+    recorder: Recorder,
+    bounds: Bounds,
+    threads: usize,
+    progress: &dyn Fn(u64),
+) -> Searched<Aaep, Recorded> {
+    search::search(&model(recorder, bounds), threads, progress)
+}
+
+/// Walks the run that these choices pick within these bounds, as [`search::walk`] does.
+pub fn walk(
+    recorder: Recorder,
+    bounds: Bounds,
+    choices: impl IntoIterator<Item = u16>,
+) -> Option<Broken<Aaep, Recorded>> {
+    search::walk(&model(recorder, bounds), choices)
+}
+
+/// A run in which lint accuses the producer, with the records of each step.
+pub fn divergence(broken: &Broken<Aaep, Recorded>) -> Divergence {
+    let actions = broken.run.iter().map(|(_, action)| action.clone());
+    let mut steps = Aaep::describe(&run_of(actions.collect()));
+    let states = broken.run.iter().skip(1).map(|(state, _)| state);
+    let states = states.chain([&broken.last]);
+    for ((step, (_, action)), state) in steps.iter_mut().zip(&broken.run).zip(states) {
+        if let (Action::Call { .. }, Some(last)) = (action, &state.party.last) {
+            let lost = state.down.as_ref().map_or(0, |it| it.len());
+            let mut writer = last.before.writer.clone();
+            step.changes.extend(last.records(&mut writer, lost));
         }
-        Ok(step.next)
     }
-
-    /// What the judge remembers. What the writer does follows from it: the numbers that it writes are those that are due,
-    /// and the state that it leaves is the one last told.
-    fn identity(&self, host: &Stream, hasher: &mut impl Hasher) {
-        hasher.write(&host.so_far.memory);
-    }
-
-    fn describe(&self, state: &State, action: RecordedAction) -> StepText {
-        self.model.in_words(state, action.action)
+    let accusation = &broken.last.party.recording.accusation;
+    let (clause, text) = match accusation {
+        Some(it) => (it.clause, it.text.clone()),
+        None => (C6_1, broken.name.to_owned()),
+    };
+    Divergence {
+        steps,
+        clause,
+        expected: "a recording without fault".to_owned(),
+        actual: text,
     }
 }

@@ -1,22 +1,27 @@
 //! The reference in process, and three that answer otherwise: whoever judges implementations has to catch these.
 //!
-//! The one thing to know: a control declares what the reference declares, so that nothing is kept from the judge. The models without
-//! a rule are controls as well, and stand in `countersign_conform::suite::party`.
+//! The one thing to know: a control declares what the reference declares, so that nothing is kept from the judge. The texts without
+//! a rule are controls as well, and are `countersign_conform::spoken::Producer`.
 
 use std::sync::Arc;
 
-use countersign_conform::aaep::wide::{Choices, Driver as AaepDriver};
-use countersign_conform::driven::Driven;
 use countersign_conform::implementation::{Implementation, Lost, Maker};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
 use countersign_conform::mcp_aql::executor::Settings;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
+use countersign_conform::spoken::{Spoken, Wire};
+use countersign_model::wire::Codec;
 use countersign_protocol::pending_action as asked_pending_action;
 use countersign_protocol::{Answer, Common, Op, Protocol, Request, Response};
 use countersign_protocol::{aaep as asked_aaep, mcp_aql as asked_mcp_aql};
-use countersign_reference::{mcp_aql, pending_action};
+use countersign_reference::{aaep as reference, mcp_aql, pending_action};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+/// The texts of the protocols.
+mod text {
+    pub use countersign_model::aaep::Aaep;
+    pub use countersign_model::mcp_aql::McpAql;
+    pub use countersign_model::pending_action::PendingAction;
+}
 
 use super::Service;
 use super::aaep::{self, Aaep};
@@ -26,9 +31,9 @@ use super::mcp_aql::McpAql;
 use super::pending_action::PendingAction;
 
 /// A protocol of which the reference can be driven in this process.
-pub trait Referred: Driven<Protocol: Decided> {
+pub trait Referred: Spoken<Codec: Codec<Driver: Decided>> {
     /// The reference, drawing its identifiers from this seed.
-    fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static;
+    fn reference(seed: u64) -> impl Implementation<Wire<Self>> + 'static;
 
     /// The same, as the host of a run had chosen that was kept of it.
     ///
@@ -38,7 +43,7 @@ pub trait Referred: Driven<Protocol: Decided> {
     fn chosen(
         seed: u64,
         settings: &Value,
-    ) -> Result<impl Implementation<Self::Protocol> + 'static, String>;
+    ) -> Result<impl Implementation<Wire<Self>> + 'static, String>;
 }
 
 /// The choices as they are kept.
@@ -46,43 +51,40 @@ fn read<T: DeserializeOwned>(settings: &Value) -> Result<T, String> {
     T::deserialize(settings).map_err(|error| format!("settings: {error}"))
 }
 
-impl Referred for AaepDriver {
-    fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static {
+impl Referred for text::Aaep {
+    fn reference(seed: u64) -> impl Implementation<Wire<Self>> + 'static {
         InProcess::new(seed, |ids| Aaep::new(aaep::Settings::default(), ids))
     }
 
     fn chosen(
         seed: u64,
         settings: &Value,
-    ) -> Result<impl Implementation<Self::Protocol> + 'static, String> {
-        let choices: Choices = read(settings)?;
-        if choices.late {
-            return Err("it is played near the end of the calendar, by a test alone".to_owned());
-        }
-        let settings = aaep::Settings {
-            modified_action: choices.modified_action,
-        };
+    ) -> Result<impl Implementation<Wire<Self>> + 'static, String> {
+        let reference::Settings {
+            modified_action, ..
+        } = read(settings)?;
+        let settings = aaep::Settings { modified_action };
         Ok(InProcess::new(seed, move |ids| Aaep::new(settings, ids)))
     }
 }
 
-impl Referred for McpAqlDriver {
-    fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static {
+impl Referred for text::McpAql {
+    fn reference(seed: u64) -> impl Implementation<Wire<Self>> + 'static {
         InProcess::new(seed, |ids| McpAql::new(mcp_aql::Settings::default(), ids))
     }
 
     fn chosen(
         seed: u64,
         settings: &Value,
-    ) -> Result<impl Implementation<Self::Protocol> + 'static, String> {
+    ) -> Result<impl Implementation<Wire<Self>> + 'static, String> {
         let Settings { signs, chosen } = read(settings)?;
         let new = if signs { McpAql::signing } else { McpAql::new };
         Ok(InProcess::new(seed, move |ids| new(chosen.clone(), ids)))
     }
 }
 
-impl Referred for PendingActionDriver {
-    fn reference(seed: u64) -> impl Implementation<Self::Protocol> + 'static {
+impl Referred for text::PendingAction {
+    fn reference(seed: u64) -> impl Implementation<Wire<Self>> + 'static {
         let new = |ids| PendingAction::in_memory(pending_action::Settings::default(), ids);
         InProcess::new(seed, new)
     }
@@ -90,7 +92,7 @@ impl Referred for PendingActionDriver {
     fn chosen(
         seed: u64,
         settings: &Value,
-    ) -> Result<impl Implementation<Self::Protocol> + 'static, String> {
+    ) -> Result<impl Implementation<Wire<Self>> + 'static, String> {
         let settings: pending_action::Settings = read(settings)?;
         let new = move |ids| PendingAction::in_memory(settings, ids);
         Ok(InProcess::new(seed, new))

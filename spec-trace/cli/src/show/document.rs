@@ -153,11 +153,7 @@ fn run(object: &Map<String, Value>, steps: &[Value]) -> Result<Run, String> {
     }
     let steps = saved_steps(title, steps)?;
     if let (Some(expected), Some(actual)) = (text("expected"), text("actual")) {
-        let required = text("required").map(|text| format!("; required: {text}"));
-        let both = format!(
-            "expected {expected}; seen {actual}{}",
-            required.unwrap_or_default()
-        );
+        let both = format!("expected {expected}; seen {actual}");
         return Ok(divergence(title, &steps, &both));
     }
     let clauses = object.get("clauses").and_then(Value::as_array);

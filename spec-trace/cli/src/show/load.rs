@@ -7,10 +7,9 @@ use serde_json::Value;
 use super::run::Run;
 use super::stream::Refused;
 use super::stream::Selection;
-use super::{document, kept, stream, transcript};
+use super::{document, stream, transcript};
 use crate::commands::lint::unless_withheld;
 use crate::differing::kept as driven;
-use countersign_conform::schedule::SavedRun;
 use countersign_lint::envelope::{self, Envelope, NoMessage};
 use countersign_lint::protocol::Protocol;
 
@@ -125,7 +124,7 @@ fn is_stream(bytes: &[u8]) -> bool {
 }
 
 fn of_document(document: Value) -> Result<Vec<Run>, String> {
-    if document.get("shows").is_some() && document.get("bounds").is_none() {
+    if document.get("shows").is_some() {
         let is_vector = document.get("version").is_some();
         let drawn = if is_vector {
             driven::vector
@@ -133,11 +132,6 @@ fn of_document(document: Value) -> Result<Vec<Run>, String> {
             driven::run
         };
         return Ok(vec![drawn(document)?]);
-    }
-    if document.get("shows").is_some() {
-        let saved: SavedRun =
-            serde_json::from_value(document).map_err(|error| error.to_string())?;
-        return Ok(vec![kept::run(&saved)?]);
     }
     let runs = document::runs(&document)?;
     if runs.is_empty() {

@@ -2,7 +2,7 @@
 //! step through (AAEP-A.10-1).
 //!
 //! The one thing to know: whatever the file holds becomes one intermediate form, [`run::Run`], and each renderer knows that
-//! form alone. Data flows one way: [`load`] tells what the file is, [`stream`], [`transcript`], [`document`] and [`kept`] make runs of it,
+//! form alone. Data flows one way: [`load`] tells what the file is, [`stream`], [`transcript`] and [`document`] make runs of it,
 //! [`finding`] makes those that show a finding, and [`text`], [`mermaid`], [`svg`] and [`html`] draw them.
 //!
 //! The participants are lanes. A step is a row: an arrow from lane to lane, and beside the lanes what it says; so that long
@@ -12,7 +12,6 @@ pub(crate) mod document;
 mod events;
 pub mod finding;
 pub mod html;
-mod kept;
 pub mod load;
 pub mod mermaid;
 pub mod model_run;

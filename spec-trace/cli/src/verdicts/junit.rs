@@ -58,25 +58,18 @@ fn of_property(property: &PropertyVerdict) -> Case {
 }
 
 fn of_comparison(comparison: &Comparison<'_>) -> Case {
-    let Comparison {
-        what,
-        walk,
-        is_whole,
-    } = comparison;
+    let Comparison { what, walk } = comparison;
     let result = match &*walk.divergences {
         [first, ..] => {
             let texts: Vec<String> = walk.divergences.iter().map(divergence_text).collect();
             Result::Failed {
                 kind: "divergence",
-                message: format!("against {}", cited(first.disagreement.clause)),
+                message: format!("against {}", cited(first.clause)),
                 text: texts.join("\n"),
             }
         }
-        [] if *is_whole => Result::Passed,
-        [] => Result::Unusable(format!(
-            "the walk compared {} edges of {} states, and not all that there are",
-            walk.edges, walk.nodes
-        )),
+        [] if comparison.is_whole() => Result::Passed,
+        [] => Result::Unusable("nothing was searched".to_owned()),
     };
     Case::new(what.as_str(), result)
 }

@@ -3,9 +3,8 @@
 use countersign_model::checker::{Kind, PropertyVerdict};
 use serde_json::Value;
 
-use super::{Verified, divergence_text, property_text, unmet};
+use super::{Divergence, Verified, divergence_text, property_text, unmet};
 use crate::formats::sarif::{Log, Outcome, notification};
-use countersign_conform::Divergence;
 
 /// What was found, as a SARIF log.
 pub fn render(verified: &[Verified]) -> Value {
@@ -29,7 +28,7 @@ fn counterexample(property: &PropertyVerdict) -> Option<Outcome> {
 }
 
 fn divergence(divergence: &Divergence) -> Outcome {
-    outcome(divergence.disagreement.clause, divergence_text(divergence))
+    outcome(divergence.clause, divergence_text(divergence))
 }
 
 fn outcome(clause: &'static str, message: String) -> Outcome {
@@ -54,7 +53,7 @@ fn notifications(verified: &Verified) -> Vec<Value> {
     let unseen = unmet(&verified.check, Kind::Sometimes);
     told.extend(unseen.map(|property| format!("{protocol}: {}", property_text(property))));
     let cut = verified.comparisons();
-    let cut = cut.filter(|it| !it.is_whole && it.walk.divergences.is_empty());
-    told.extend(cut.map(|it| format!("{protocol}: the walk ended early: {}", it.what)));
+    let cut = cut.filter(|it| !it.is_whole() && it.walk.divergences.is_empty());
+    told.extend(cut.map(|it| format!("{protocol}: nothing was searched: {}", it.what)));
     told.iter().map(|text| notification(text, None)).collect()
 }

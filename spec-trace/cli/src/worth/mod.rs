@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::ablation::Broken;
+use countersign_model::checker::Broken;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::facade::{Model, Property, Rule};
 use countersign_model::judge::Kind;

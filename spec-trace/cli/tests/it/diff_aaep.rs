@@ -3,8 +3,8 @@
 use crate::adapter;
 use crate::kept;
 
-use countersign_conform::aaep::wide::Driver;
 use countersign_conform::driven::unsupported;
+use countersign_model::aaep::Aaep;
 use kept::Caught;
 
 /// Each fault of the adapter, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
@@ -58,7 +58,7 @@ fn start(arguments: &[&str]) -> Option<Vec<String>> {
 fn the_reference_passes() {
     let binary = env!("CARGO_BIN_EXE_countersign");
     let served = [binary, "serve", "aaep", "--stdio"].map(str::to_owned);
-    let search = kept::passes::<Driver>(served.to_vec(), &[]);
+    let search = kept::passes::<Aaep>(served.to_vec(), &[]);
     let work = ["AAEP-A.2-3", "AAEP-A.6-1", "AAEP-A.6-2", "AAEP-6.7-1"];
     let asked = ["AAEP-6.1-1", "AAEP-6.1-3", "AAEP-6.4-1", "AAEP-6.3.5-2"];
     for clause in work.iter().chain(&asked) {
@@ -69,7 +69,7 @@ fn the_reference_passes() {
 #[test]
 fn what_the_adapter_does_not_declare_is_not_asked() {
     let Some(command) = start(&[]) else { return };
-    let search = kept::suited::<Driver>(command);
+    let search = kept::suited::<Aaep>(command);
     for clause in ["AAEP-6.1-1", "AAEP-6.1-3", "AAEP-6.4-1"] {
         assert!(search.others.exercised.contains(clause), "{clause}");
     }
@@ -84,7 +84,7 @@ fn what_the_adapter_does_not_declare_is_not_asked() {
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn each_fault_is_caught_by_its_clause() {
-    kept::are_caught::<Driver>(start, &CAUGHT);
+    kept::are_caught::<Aaep>(start, &CAUGHT);
 }
 
 #[test]
@@ -96,19 +96,19 @@ fn each_fault_is_kept() {
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
-    kept::variants_pass::<Driver>(start, 12);
+    kept::variants_pass::<Aaep>(start, 12);
 }
 
 /// Seed and number of runs change nothing in what is found.
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn a_fault_has_the_same_divergences_in_whatever_runs() {
-    kept::are_stable::<Driver>(start, &["late-reply", "third-runs-twice"], 20, &[1, 5_000]);
+    kept::are_stable::<Aaep>(start, &["late-reply", "third-runs-twice"], 20, &[1, 5_000]);
 }
 
 #[test]
 #[ignore = "night: drives the adapter for an hour"]
 fn each_fault_has_the_same_divergences_in_whatever_runs() {
     let faults = CAUGHT.map(|(fault, ..)| fault);
-    kept::are_stable::<Driver>(start, &faults, 500, &[1, 5_000, 9_000]);
+    kept::are_stable::<Aaep>(start, &faults, 500, &[1, 5_000, 9_000]);
 }

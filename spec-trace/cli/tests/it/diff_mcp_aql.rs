@@ -3,7 +3,7 @@
 use crate::adapter;
 use crate::kept;
 
-use countersign_conform::mcp_aql::Driver;
+use countersign_model::mcp_aql::McpAql;
 use kept::Caught;
 
 /// Each fault of the adapter, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
@@ -54,7 +54,7 @@ fn start(arguments: &[&str]) -> Option<Vec<String>> {
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn each_fault_is_caught_by_its_clause() {
-    kept::are_caught::<Driver>(start, &CAUGHT);
+    kept::are_caught::<McpAql>(start, &CAUGHT);
 }
 
 #[test]
@@ -66,13 +66,13 @@ fn each_fault_is_kept() {
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
-    kept::variants_pass::<Driver>(start, 12);
+    kept::variants_pass::<McpAql>(start, 12);
 }
 
 /// Seed and number of runs change nothing in what is found.
 #[test]
 fn a_fault_has_the_same_divergences_in_whatever_runs() {
-    kept::are_stable::<Driver>(
+    kept::are_stable::<McpAql>(
         start,
         &["forgets-after-restart", "third-runs-twice"],
         20,
@@ -84,5 +84,5 @@ fn a_fault_has_the_same_divergences_in_whatever_runs() {
 #[ignore = "night: drives the adapter for an hour"]
 fn each_fault_has_the_same_divergences_in_whatever_runs() {
     let faults = CAUGHT.map(|(fault, ..)| fault);
-    kept::are_stable::<Driver>(start, &faults, 500, &[1, 5_000, 9_000]);
+    kept::are_stable::<McpAql>(start, &faults, 500, &[1, 5_000, 9_000]);
 }

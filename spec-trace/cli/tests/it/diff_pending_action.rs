@@ -9,9 +9,9 @@ use countersign_cli::serve::controls::Referred as _;
 use countersign_conform::checked::Checked;
 use countersign_conform::driven::{Run, Search, Taken};
 use countersign_conform::implementation::Greeted;
-use countersign_conform::pending_action::Driver;
 use countersign_model::engine::clause::ClauseSet;
 use countersign_model::engine::protocol::Variant;
+use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::account::Account;
 use countersign_model::pending_action::clauses::{PA_2, PA_3, PA_4, PA_10};
 use kept::Caught;
@@ -67,7 +67,7 @@ fn start(arguments: &[&str]) -> Option<Vec<String>> {
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn each_fault_is_caught_by_its_clause() {
-    kept::are_caught::<Driver>(start, &CAUGHT);
+    kept::are_caught::<PendingAction>(start, &CAUGHT);
 }
 
 #[test]
@@ -78,13 +78,13 @@ fn each_fault_is_kept() {
 /// What the text leaves open is nobody's fault, and is told.
 #[test]
 fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
-    kept::variants_pass::<Driver>(start, 9);
+    kept::variants_pass::<PendingAction>(start, 9);
 }
 
 /// Seed and number of runs change nothing in what is found.
 #[test]
 fn a_fault_has_the_same_divergences_in_whatever_runs() {
-    kept::are_stable::<Driver>(
+    kept::are_stable::<PendingAction>(
         start,
         &["runs-twice", "expiry-allows", "third-runs-twice"],
         20,
@@ -96,7 +96,7 @@ fn a_fault_has_the_same_divergences_in_whatever_runs() {
 #[ignore = "night: drives the adapter for an hour"]
 fn each_fault_has_the_same_divergences_in_whatever_runs() {
     let faults = CAUGHT.map(|(fault, ..)| fault);
-    kept::are_stable::<Driver>(start, &faults, 500, &[1, 5_000, 9_000]);
+    kept::are_stable::<PendingAction>(start, &faults, 500, &[1, 5_000, 9_000]);
 }
 
 /// Where free text may allow any of seven questions and nothing need be told, too many explanations fit after four texts.
@@ -111,8 +111,8 @@ fn what_is_not_judged_is_said() {
         choices: Vec::new(),
         judge: Checked::new(variant, Account::default()),
     };
-    let reference = Greeted::new(Driver::reference(1)).expect("it greets");
-    let mut search = Search::<Driver, _>::taking(reference, vec![lenient]);
+    let reference = Greeted::new(PendingAction::reference(1)).expect("it greets");
+    let mut search = Search::<PendingAction, _>::taking(reference, vec![lenient]);
     let now = "2026-05-28T20:26:40.000Z";
     let asked = json!({
         "op": "propose", "now": now, "agent_id": "p0", "session_id": "s0", "run_id": "r0", "tool": "t0", "arguments": {},

@@ -12,7 +12,7 @@ use crate::kept;
 use std::collections::BTreeSet;
 use std::fs;
 
-use countersign_conform::pending_action::Driver;
+use countersign_model::pending_action::PendingAction;
 use kept::Caught;
 
 /// Each fault of the adapter that can be seen, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
@@ -64,13 +64,13 @@ fn start(arguments: &[&str]) -> Option<Vec<String>> {
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn each_fault_is_caught_by_its_clause() {
-    kept::are_caught::<Driver>(start, &CAUGHT);
+    kept::are_caught::<PendingAction>(start, &CAUGHT);
 }
 
 #[test]
 fn the_adapter_passes() {
     if let Some(command) = start(&[]) {
-        kept::passes::<Driver>(command, &[]);
+        kept::passes::<PendingAction>(command, &[]);
     }
 }
 
@@ -79,7 +79,7 @@ fn the_adapter_passes() {
 fn what_is_free_passes() {
     for (free, _) in FREE {
         if let Some(command) = start(&["--fault", free]) {
-            kept::passes::<Driver>(command, &[]);
+            kept::passes::<PendingAction>(command, &[]);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::adapter;
 use crate::kept;
 
-use countersign_conform::aaep::wide::Driver;
+use countersign_model::aaep::Aaep;
 use kept::Caught;
 
 /// Each fault of the adapter, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
@@ -39,7 +39,7 @@ fn start(arguments: &[&str]) -> Option<Vec<String>> {
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn each_fault_is_caught_by_its_clause() {
-    kept::are_caught::<Driver>(start, &CAUGHT);
+    kept::are_caught::<Aaep>(start, &CAUGHT);
 }
 
 #[test]
@@ -51,5 +51,5 @@ fn each_fault_is_kept() {
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn the_adapter_and_each_of_its_variants_pass_and_their_readings_are_named() {
-    kept::variants_pass::<Driver>(start, 5);
+    kept::variants_pass::<Aaep>(start, 5);
 }

@@ -13,13 +13,12 @@ use std::time::Duration;
 use countersign_cli::answer::ReportFormat;
 use countersign_cli::differing::{Part, Report};
 use countersign_cli::serve::controls::{Control, Controlled, Referred};
-use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::Search;
 use countersign_conform::implementation::{Greeted, Implementation};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
-use countersign_conform::suite::Suited;
-use countersign_conform::suite::party::{Answering, ablated, without};
+use countersign_conform::spoken::{Producer, Spoken, Wire, ablated};
+use countersign_model::aaep::Aaep;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use uppsala::XsdValidator;
@@ -742,8 +741,8 @@ fn an_adapter_that_does_not_answer_hello_gets_one_hint() {
 }
 
 /// What is said of this party, searched on so many threads.
-fn said_of<D: Suited>(party: impl Implementation<D::Protocol>, threads: usize) -> [String; 2] {
-    let mut search = Search::<D, _>::new(Greeted::new(party).expect("it greets"));
+fn said_of<P: Spoken>(party: impl Implementation<Wire<P>>, threads: usize) -> [String; 2] {
+    let mut search = Search::<P, _>::new(Greeted::new(party).expect("it greets"));
     search.threads = threads;
     search.shrinking = Duration::from_hours(1);
     search.suite();
@@ -766,22 +765,22 @@ fn assert_same<T: PartialEq + std::fmt::Debug>(search: impl Fn(usize) -> T) -> T
     one
 }
 
-fn assert_threads_do_not_show<D: Referred + Answering>() {
-    let [_, json] = assert_same(|threads| said_of::<D>(D::reference(1), threads));
+fn assert_threads_do_not_show<P: Referred>() {
+    let [_, json] = assert_same(|threads| said_of::<P>(P::reference(1), threads));
     assert!(json.contains(r#""upholds""#), "{json}");
     assert!(!json.contains(r#""violates""#), "{json}");
     let control = Control::AllowAll;
     let diverging = |threads| {
-        let reference = D::reference(1);
-        said_of::<D>(Controlled { control, reference }, threads)
+        let reference = P::reference(1);
+        said_of::<P>(Controlled { control, reference }, threads)
     };
     let [_, json] = assert_same(diverging);
     assert!(json.contains(r#""violates""#), "{json}");
     // Here the search ends with the run in which enough is found.
-    let ended = ablated::<D>().step_by(3).map(|rule| {
+    let ended = ablated::<P>().step_by(3).map(|rule| {
         assert_same(|threads| {
-            let party = Greeted::new(without::<D>(rule)).expect("it greets");
-            let mut search = Search::<D, _>::new(party);
+            let party = Greeted::new(Producer::<P>::without(rule)).expect("it greets");
+            let mut search = Search::<P, _>::new(party);
             (search.threads, search.shrinking) = (threads, Duration::ZERO);
             search.left_out(rule.name);
             let found = format!("{:?}", search.divergences);
@@ -795,7 +794,7 @@ fn assert_threads_do_not_show<D: Referred + Answering>() {
 #[test]
 #[ignore = "night: drives the adapter for minutes"]
 fn the_report_is_the_same_on_any_number_of_threads() {
-    assert_threads_do_not_show::<PendingActionDriver>();
-    assert_threads_do_not_show::<McpAqlDriver>();
-    assert_threads_do_not_show::<AaepDriver>();
+    assert_threads_do_not_show::<PendingAction>();
+    assert_threads_do_not_show::<McpAql>();
+    assert_threads_do_not_show::<Aaep>();
 }

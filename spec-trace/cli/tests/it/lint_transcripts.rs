@@ -1,4 +1,4 @@
-//! Lint of transcripts, against the reference and the models: whoever keeps the rules is not accused, and a rule that is left out is
+//! Lint of transcripts, against the references and the texts: whoever keeps the rules is not accused, and a rule that is left out is
 //! found where a transcript shows it.
 
 use std::cell::RefCell;
@@ -8,17 +8,17 @@ use std::process::Command;
 use std::rc::Rc;
 
 use countersign_cli::serve::controls::Referred;
-use countersign_conform::driven::{Driven, Others, Run, play};
+use countersign_conform::driven::{Run, Step, play};
 use countersign_conform::implementation::{Greeted, Implementation, Lost};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
+use countersign_conform::spoken::{Producer, Spoken, Wire, ablated, judge};
 use countersign_conform::suite::committed;
-use countersign_conform::suite::party::{Answering, ablated, all, without};
 use countersign_lint::envelope::{How, Opened};
 use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::LintReport;
 use countersign_lint::selection::Selection;
 use countersign_lint::transcript::judge_transcript;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
 use countersign_protocol::{Protocol, Request, Response};
 
 /// So many runs, each of so many steps.
@@ -46,9 +46,9 @@ impl<P: Protocol, I: Implementation<P>> Implementation<P> for Recording<I> {
 }
 
 /// The transcript of a run of this party, and what lint says of it.
-fn judged<D: Driven>(
-    party: impl Implementation<D::Protocol>,
-    steps: &[D::Step],
+fn judged<P: Spoken>(
+    party: impl Implementation<Wire<P>>,
+    steps: &[Step<Wire<P>>],
 ) -> (String, LintReport) {
     let lines = Rc::default();
     let recording = Recording {
@@ -56,8 +56,8 @@ fn judged<D: Driven>(
         lines: Rc::clone(&lines),
     };
     let mut greeted = Greeted::new(recording).expect("it greets");
-    let judge = D::judge(greeted.greeting());
-    play::<D, _>(&mut greeted, steps, &judge, None::<&mut Others<D>>);
+    let judge = judge::<P>(greeted.greeting());
+    play(&mut greeted, steps, &judge, None);
     let text = lines.borrow().join("\n");
     let opened = Opened::new(Cursor::new(text.clone()), &How::default());
     let protocol = Recorded::of_transcript(opened.start()).expect("its greeting names it");
@@ -72,12 +72,12 @@ fn accused(report: &LintReport) -> Vec<(&'static str, u64, &str)> {
     findings.collect()
 }
 
-fn assert_not_accused<D: Driven>(
+fn assert_not_accused<P: Spoken>(
     what: &str,
-    party: impl Implementation<D::Protocol>,
-    steps: &[D::Step],
+    party: impl Implementation<Wire<P>>,
+    steps: &[Step<Wire<P>>],
 ) -> u64 {
-    let (text, report) = judged::<D>(party, steps);
+    let (text, report) = judged::<P>(party, steps);
     let accused = accused(&report);
     assert!(
         accused.is_empty() && report.damage.is_none(),
@@ -88,34 +88,33 @@ fn assert_not_accused<D: Driven>(
 }
 
 /// Nothing that the reference does is accused, be it in runs of chance or in those of the suite.
-fn assert_reference_not_accused<D: Referred + Answering>(least: u64) {
+fn assert_reference_not_accused<P: Referred>(least: u64) {
     let mut records = 0;
     for seed in 0..RUNS {
-        let run = Run::<D>::seeded(seed, STEPS);
+        let run = Run::<P>::seeded(seed, STEPS);
         let what = format!("seed {seed}");
-        records += assert_not_accused::<D>(&what, D::reference(seed), &run.steps);
+        records += assert_not_accused::<P>(&what, P::reference(seed), &run.steps);
     }
-    for short in committed::<D>().runs {
+    for short in committed::<P>().runs {
         let what = format!("{:?}", short.shows);
-        records += assert_not_accused::<D>(&what, D::reference(1), &short.steps);
-        // The text itself goes as far as it goes.
-        let party = all::<D>().swap_remove(0);
-        records += assert_not_accused::<D>(&what, party, &short.steps);
+        records += assert_not_accused::<P>(&what, P::reference(1), &short.steps);
+        let party = Producer::<P>::default();
+        records += assert_not_accused::<P>(&what, party, &short.steps);
     }
     assert!(records > least, "{records}");
 }
 
 /// The rules that are seen in a transcript of those runs to be left out, each with the clauses that are named, and those that are not.
-fn found<D: Answering>() -> (
+fn found<P: Spoken>() -> (
     BTreeMap<&'static str, BTreeSet<&'static str>>,
     Vec<&'static str>,
 ) {
     let (mut seen, mut unseen) = (BTreeMap::new(), Vec::new());
-    let suite = committed::<D>();
-    for rule in ablated::<D>() {
+    let suite = committed::<P>();
+    for rule in ablated::<P>() {
         let mut clauses = BTreeSet::new();
         for run in &suite.runs {
-            let (_, report) = judged::<D>(without::<D>(rule), &run.steps);
+            let (_, report) = judged::<P>(Producer::<P>::without(rule), &run.steps);
             clauses.extend(accused(&report).iter().map(|it| it.0));
         }
         if clauses.is_empty() {
@@ -130,14 +129,14 @@ fn found<D: Answering>() -> (
 /// PA-1, PA-2, PA-3, PA-5, PA-7, PA-8, PA-10: whoever keeps the rules is not accused.
 #[test]
 fn a_ledger_that_keeps_the_rules_is_never_accused() {
-    assert_reference_not_accused::<PendingActionDriver>(15_000);
+    assert_reference_not_accused::<PendingAction>(15_000);
 }
 
 /// All clauses show but these: what was asked is not in the record, so that neither does what was refused (PA-11, PA-12), nor how long a
 /// label may be (PA-9).
 #[test]
 fn a_rule_of_pending_actions_that_is_left_out_shows_in_a_transcript() {
-    let (seen, unseen) = found::<PendingActionDriver>();
+    let (seen, unseen) = found::<PendingAction>();
     assert_eq!(unseen, ["PA-9", "PA-11", "PA-12"], "{seen:#?}");
     assert_eq!(seen.len(), 9);
 }
@@ -145,7 +144,7 @@ fn a_rule_of_pending_actions_that_is_left_out_shows_in_a_transcript() {
 /// AQL-1.3-1, AQL-4.1-1, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-5.1-3, AQL-6.1-1: whoever keeps the rules is not accused.
 #[test]
 fn a_gatekeeper_that_keeps_the_rules_is_never_accused() {
-    assert_reference_not_accused::<McpAqlDriver>(15_000);
+    assert_reference_not_accused::<McpAql>(15_000);
 }
 
 /// Not found are the rules about a MAY or a SHOULD (limits, how long an expired token is known), those about what is left open (names of
@@ -153,7 +152,7 @@ fn a_gatekeeper_that_keeps_the_rules_is_never_accused() {
 /// a token alone, of which the text says nothing.
 #[test]
 fn a_rule_of_confirmation_tokens_that_is_left_out_shows_in_a_transcript() {
-    let (seen, unseen) = found::<McpAqlDriver>();
+    let (seen, unseen) = found::<McpAql>();
     let known = [
         "AQL-3.1-2",
         "AQL-3.2-1",

@@ -2,14 +2,15 @@
 //! not accused, however it is recorded, and also where nothing says which replies counted.
 
 use countersign_cli::serve::controls::Referred as _;
-use countersign_conform::aaep::wide::Driver;
-use countersign_conform::driven::{Driven as _, Run, Told, play};
+use countersign_conform::driven::{Run, Told, play};
 use countersign_conform::implementation::Greeted;
+use countersign_conform::spoken::{START, judge};
 use countersign_lint::judge as judged;
 use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
 use countersign_lint::surrogates::without_halves;
 use countersign_lint::time::Timestamp;
+use countersign_model::aaep::Aaep as Spec;
 use countersign_protocol::aaep::{self, Aaep};
 use countersign_protocol::{Common, Op, Output};
 use serde_json::{Value, json};
@@ -51,9 +52,7 @@ fn stream(told: &[Told<Aaep>], writes: Writes) -> (Vec<String>, usize) {
     let (mut lines, mut replies, mut last) = (Vec::new(), 0, Vec::new());
     for it in told {
         let epoch = Timestamp::parse("1970-01-01T00:00:00Z").expect("a time");
-        let at = epoch
-            .plus_milliseconds(Driver::START + it.after)
-            .to_string();
+        let at = epoch.plus_milliseconds(START + it.after).to_string();
         if let Op::Common(Common::Restart { lost }) = &it.op {
             // What was lost was not carried out, so nobody has recorded it.
             let lost = usize::try_from(lost.unwrap_or_default()).expect("few outputs");
@@ -106,10 +105,10 @@ fn is_refused(outputs: &[Output<Aaep>]) -> bool {
 fn the_reference_in_wide_runs_is_never_accused() {
     let (mut replies, mut events) = (0, 0);
     for seed in 0..RUNS {
-        let run = Run::<Driver>::seeded(seed, STEPS);
-        let mut reference = Greeted::new(Driver::reference(seed)).expect("the reference greets");
-        let judge = Driver::judge(reference.greeting());
-        let played = play::<Driver, _>(&mut reference, &run.steps, &judge, None);
+        let run = Run::<Spec>::seeded(seed, STEPS);
+        let mut reference = Greeted::new(Spec::reference(seed)).expect("the reference greets");
+        let judge = judge::<Spec>(reference.greeting());
+        let played = play::<Spec, _>(&mut reference, &run.steps, &judge, None);
         for writes in Writes::ALL {
             let (lines, count) = stream(&played.told, writes);
             replies += count;

@@ -33,4 +33,5 @@ mod show;
 mod shrinking;
 mod spec;
 mod suite;
+mod trace;
 mod vectors;

@@ -431,7 +431,7 @@ fn the_report_is_filtered_by_words_level_and_gap() {
     assert!(
         browser
             .text(".clauses tr:not([hidden]) dl")
-            .contains("honours-late")
+            .contains("guarded in the model by")
     );
     browser.keep("report-filtered");
 

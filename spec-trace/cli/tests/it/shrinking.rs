@@ -9,9 +9,9 @@ use std::ffi::OsString;
 use std::rc::Rc;
 use std::time::Duration;
 
-use countersign_conform::aaep::wide::Driver;
 use countersign_conform::driven::{Run, Search};
 use countersign_conform::implementation::{Greeted, Implementation, Lost, Process};
+use countersign_model::aaep::Aaep as Spec;
 use countersign_protocol::aaep::Aaep;
 use countersign_protocol::{Request, Response};
 
@@ -55,7 +55,7 @@ fn a_long_run_is_made_short_with_few_requests() {
             process: Process::new(command, Duration::from_mins(1)),
             asked: Rc::clone(&asked),
         };
-        let mut search = Search::<Driver, _>::new(Greeted::new(counted).expect("it greets"));
+        let mut search = Search::<Spec, _>::new(Greeted::new(counted).expect("it greets"));
         search.shrinking = Duration::from_hours(1);
         search.play(&Run::seeded(seed, STEPS), seed);
         let found = search.divergences.iter();

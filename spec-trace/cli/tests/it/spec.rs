@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 /// The protocols, each with bounds that take no time.
 const PROTOCOLS: [(&str, &str); 3] = [
-    ("aaep", "small,confirmations=1"),
+    ("aaep", "one"),
     ("mcp-aql", "small,tokens=1"),
     ("pending-action", "small,actions=1"),
 ];
@@ -199,7 +199,7 @@ fn what_there_is_not_is_refused_at_its_place() {
         ),
         (
             "protocol = \"aaep\"\n[numbers]\ntimeouts.longest = 86400",
-            "3:10: timeouts.longest is not modelled, so it cannot be changed: a deadline of the model is a tick",
+            "3:10: timeouts.longest is not modelled, so it cannot be changed: the search has no run that tells it from another",
         ),
     ];
     for (text, expected) in wrong {
@@ -258,7 +258,7 @@ fn a_changed_table_is_searched_and_says_what_it_costs() {
         "irreversible_high = \"must-reject\"",
         "irreversible_high = \"either\"",
     );
-    let check = ["check", "aaep", "--bounds", "small,confirmations=1"];
+    let check = ["check", "aaep", "--bounds", "one"];
     let (stdout, _, status) = ran(&[&check[..], &["--all", "--spec", file.shown()]].concat());
     assert_eq!(status, 1, "{stdout}");
     let broken: Vec<_> = stdout
@@ -267,7 +267,7 @@ fn a_changed_table_is_searched_and_says_what_it_costs() {
         .map(str::trim)
         .collect();
     let number = "default_decision.irreversible_high = either";
-    let property = "6.4.1-1 no timeout runs an irreversible high-risk action";
+    let property = "AAEP-6.4.1-1 silence runs nothing irreversible of medium or high risk";
     let expected = format!("{property} (by the file: {number})");
     assert_eq!(broken, [expected], "{stdout}");
     assert!(
@@ -275,7 +275,7 @@ fn a_changed_table_is_searched_and_says_what_it_costs() {
         "{stdout}"
     );
     let again = format!(
-        "again:  countersign check aaep --bounds small,confirmations=1 --spec {}",
+        "again:  countersign check aaep --bounds one --spec {}",
         file.shown()
     );
     assert!(stdout.contains(&again), "{stdout}");
@@ -292,7 +292,7 @@ fn a_number_is_named_kept_and_drawn_with_the_run_that_it_made_possible() {
     let folder = TempDir::new().expect("a folder");
     let saved = folder.path().join("saved.json");
     let saved = saved.to_str().expect("it is UTF-8");
-    let check = ["check", "aaep", "--bounds", "small,confirmations=1"];
+    let check = ["check", "aaep", "--bounds", "one"];
     let check = [&check[..], &["--spec", file.shown(), "--save", saved]].concat();
     let (stdout, _, status) = ran(&check);
     assert_eq!(status, 1, "{stdout}");
@@ -327,8 +327,8 @@ fn compare_puts_a_run_down_to_what_it_needs() {
         "irreversible_high = \"either\"",
     );
     let more = "reading:deadline-boundary=inclusive,without:AAEP-6.3.4-1";
-    let b = format!("spec:{},{more},bounds:small,confirmations=1", file.shown());
-    let a = "bounds:small,confirmations=1";
+    let b = format!("spec:{},{more},bounds:one", file.shown());
+    let a = "bounds:one";
     let compare = ["compare", "aaep", "--a", a, "--b", &b];
     let (stdout, ..) = ran(&[&compare[..], &["--all"]].concat());
     let number = "default_decision.irreversible_high=either";

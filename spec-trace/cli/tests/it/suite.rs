@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::Others;
 use countersign_conform::implementation::{Greeted, Process};
-use countersign_conform::mcp_aql::Driver as McpAqlDriver;
-use countersign_conform::pending_action::Driver as PendingActionDriver;
-use countersign_conform::suite::{Suited, for_clauses, of_parts, tried_for};
-use countersign_protocol::Protocol as _;
+use countersign_conform::spoken::{Spoken, Wire};
+use countersign_conform::suite::{for_clauses, of_parts, tried_for};
+use countersign_model::aaep::Aaep;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::pending_action::PendingAction;
 use serde_json::Value;
 
 /// Where this is set, the committed runs for clauses are written anew.
@@ -19,20 +19,20 @@ const WRITE: &str = "COUNTERSIGN_WRITE_SUITES";
 const SEEDS: u64 = 400;
 
 /// The reference over stdio, served like this besides.
-fn reference<D: Suited>(arguments: &[&str]) -> Greeted<D::Protocol, Process> {
+fn reference<P: Spoken>(arguments: &[&str]) -> Greeted<Wire<P>, Process> {
     let binary = env!("CARGO_BIN_EXE_countersign");
-    let command = [&[binary, "serve", D::Protocol::NAME, "--stdio"], arguments].concat();
+    let command = [&[binary, "serve", P::NAME, "--stdio"], arguments].concat();
     let command = command.into_iter().map(Into::into).collect();
     let process = Process::new(command, Duration::from_mins(1));
     Greeted::new(process).expect("the reference greets")
 }
 
 /// Of these ways to serve the reference, one at least could have been wrong by the clause that a run is there for.
-fn assert_exercised<D: Suited>(folder: &str, served: &[&[&str]]) {
-    let [of_model, mut of_clauses] = of_parts::<D>();
+fn assert_exercised<P: Spoken>(folder: &str, served: &[&[&str]]) {
+    let [of_model, mut of_clauses] = of_parts::<P>();
     if std::env::var_os(WRITE).is_some() {
         for arguments in served {
-            of_clauses = for_clauses(&mut reference::<D>(arguments), of_clauses, SEEDS);
+            of_clauses = for_clauses(&mut reference::<P>(arguments), of_clauses, SEEDS);
         }
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conform/src");
         let path = source.join(folder).join("clauses.json");
@@ -40,8 +40,8 @@ fn assert_exercised<D: Suited>(folder: &str, served: &[&[&str]]) {
         return;
     }
     let known = served.iter().map(|arguments| {
-        let mut reference = reference::<D>(arguments);
-        let mut others = Others::<D>::default();
+        let mut reference = reference::<P>(arguments);
+        let mut others = Others::<P>::default();
         of_model.tries(&mut reference, &mut others);
         others.exercised.clear();
         (reference, others)
@@ -68,9 +68,9 @@ fn assert_exercised<D: Suited>(folder: &str, served: &[&[&str]]) {
 
 #[test]
 fn each_run_for_a_clause_exercises_it() {
-    assert_exercised::<PendingActionDriver>("pending_action", &[&[]]);
-    assert_exercised::<McpAqlDriver>("mcp_aql", &[&[], &["--signed"]]);
-    assert_exercised::<AaepDriver>("aaep", &[&[]]);
+    assert_exercised::<PendingAction>("pending_action", &[&[]]);
+    assert_exercised::<McpAql>("mcp_aql", &[&[], &["--signed"]]);
+    assert_exercised::<Aaep>("aaep", &[&[]]);
 }
 
 /// Status 0 means that every MUST of what is declared was tried: the suite is enough for that. Identifiers come from a seed, for whether

@@ -1,243 +1,303 @@
-//! From the executor to the model's words: which output of the model each of its outputs is.
-//!
-//! The one thing to know: a word is told by the kind of an output and by the confirmation that it names. Whatever else it
-//! says is held against [`super::wanted`]. An output that has no word in the model is not passed over: it is [`Unexplained`].
+//! Outputs of a producer in words. `session 0`, `token 0`, `call 0` and `text 0` are what a run has names for.
 
-use countersign_model::aaep::output::{Answered, Output};
-use countersign_model::aaep::rules::{Check, Refusal};
-use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot, Worked};
-use countersign_reference::aaep as executor;
-use countersign_reference::aaep::{AgentState, CountersignExtension, Event, Payload, ReplyToken};
+use countersign_model::aaep::Aaep;
+use countersign_model::aaep::alphabet::{
+    Asked, By, Call, Clarified, Decision, Kind, Name, Outcome, Output, Queried, Response, Risk,
+    Run, State, Status, Target, Time, What, Written,
+};
+use countersign_model::aaep::guarantees::History;
+use countersign_model::judge::Finding;
+use countersign_model::wire::names::NOTHING;
+use countersign_model::wire::time;
 
-use super::account::Account;
-use super::concrete::{CHARACTERS, Environment};
-use super::{Answer, abstraction::session_named, wanted::RUNS_UNASKED};
-use crate::{Unexplained, unexplained};
+use crate::checked::{Checked, Read, Worded};
 
-/// What came out of one call, in the model's words.
-///
-/// # Errors
-///
-/// [`Unexplained`] for the first output that the model has no word for.
-pub(super) fn words(
-    environment: &Environment,
-    account: &Account,
-    answer: &Answer,
-) -> Result<Vec<Output>, Unexplained> {
-    let mut words = Vec::with_capacity(answer.outputs.len() + 1);
-    let call_in_words = |call: &executor::ToolCall, asked: fn(Slot) -> Output, unasked| {
-        Ok(if call.reply_token.is_some() {
-            asked(slot_of(account, call)?)
-        } else {
-            Output::Work(session_named(environment, &call.session_id)?, unasked)
-        })
-    };
-    for output in &answer.outputs {
-        words.push(match output {
-            executor::Output::Emit(event) => {
-                event_in_words(environment, account, event, words.last())?
+type Fields = Vec<(&'static str, String)>;
+
+impl Worded for Aaep {
+    fn head(output: &Output) -> String {
+        match output {
+            Output::Emit(it) => format!("the event `{}` of session {}", told(&it.what), it.session),
+            Output::Perform(it) => format!("the `perform` of {}", text(it.action)),
+            Output::InDoubt(it) => format!("the `in_doubt` of {}", text(it.action)),
+            Output::Respond { .. } => "the `respond`".to_owned(),
+            Output::Answer(it) => format!("the `answer` to token {}", it.token),
+            Output::Notify { subscription, .. } => {
+                format!("the `notify` of subscription {subscription}")
             }
-            executor::Output::Perform(call) => {
-                call_in_words(call, Output::Perform, Worked::Perform)?
-            }
-            executor::Output::Withdraw(call) => {
-                call_in_words(call, Output::Withdraw, Worked::Withdraw)?
-            }
-            executor::Output::InDoubt(call) => {
-                call_in_words(call, Output::InDoubt, Worked::InDoubt)?
-            }
-            executor::Output::Answer(answer) => answer_in_words(environment, account, answer)?,
-            executor::Output::Notify(_) => Output::Notice,
-            // It has no other field than its status that could differ.
-            executor::Output::Respond(response) if response.status() == 204 => Output::Respond,
-            executor::Output::Respond(_) => {
-                return Err(unexplained("AAEP-6.3.4-9", "the one constant response"));
-            }
-            executor::Output::Audit(audit) => Output::Audit(check(audit.clause)?),
-        });
+            Output::Audit => "the `audit`".to_owned(),
+            Output::Refused => "the `refused`".to_owned(),
+            Output::Other(_) => "the event without a session".to_owned(),
+        }
     }
-    if let Some(refused) = answer.refused {
-        words.push(Output::Refused(refusal(refused)?));
+
+    fn fields(output: &Output) -> Fields {
+        match output {
+            Output::Emit(it) => {
+                let subscriptions = |to: &[Name]| {
+                    let all: Vec<_> = to.iter().map(|it| format!("subscription {it}")).collect();
+                    all.join(", ")
+                };
+                let to = it
+                    .to
+                    .as_deref()
+                    .map_or("everybody".to_owned(), subscriptions);
+                [fields_of(&it.what), vec![("to", to)]].concat()
+            }
+            Output::Perform(it) | Output::InDoubt(it) => run(it),
+            Output::Respond { status, body } => {
+                vec![("status", status.to_string()), ("body", given(*body, text))]
+            }
+            Output::Answer(it) => answer(it),
+            Output::Notify { token, .. } => {
+                vec![("reply_token", given(*token, |it| format!("token {it}")))]
+            }
+            Output::Audit | Output::Refused | Output::Other(_) => Vec::new(),
+        }
     }
-    Ok(words)
+
+    fn see(history: &mut History, call: &Call, outputs: &[Output]) {
+        history.see(call, outputs, 0);
+    }
+
+    fn judge(checked: &mut Checked<Self>, call: &Call, outputs: &[Read<Output>]) -> Vec<Finding> {
+        checked.judge(call, outputs)
+    }
 }
 
-/// `before` is the word before it in its call: what comes of a tool that has come back is told by that tool.
-fn event_in_words(
-    environment: &Environment,
-    account: &Account,
-    event: &Event,
-    before: Option<&Output>,
-) -> Result<Output, Unexplained> {
-    let session = session_named(environment, &event.session_id)?;
-    Ok(match &event.payload {
-        Payload::SessionStarted { .. } => Output::Started(session),
-        Payload::SessionCompleted { .. } => Output::Ended(session, SessionOutcome::Completed),
-        Payload::SessionErrored { .. } => Output::Ended(session, SessionOutcome::Errored),
-        Payload::SessionCancelled { .. } => Output::Ended(session, SessionOutcome::Cancelled),
-        Payload::StateChanged {
-            to_state,
-            summary_normal,
-            ..
-        } => match (event.extension.as_ref(), *to_state) {
-            (Some(resolution), to) => resolved_in_words(account, session, resolution, to)?,
-            (None, AgentState::AwaitingInput) => Output::AwaitingInput(session),
-            (None, AgentState::Thinking) if matches!(before, Some(Output::Work(..))) => {
-                Output::Work(session, Worked::Thinking)
-            }
-            (None, AgentState::Thinking) => Output::Thinking(session),
-            (None, AgentState::CallingTool) if *summary_normal == RUNS_UNASKED => {
-                Output::Work(session, Worked::Calling)
-            }
-            (None, AgentState::CallingTool) => Output::CallingToolAgain(session),
-            (None, AgentState::WritingOutput) => Output::Work(session, Worked::Writing),
-            (None, AgentState::HandingOff) => Output::Work(session, Worked::HandingOff),
-            (None, AgentState::Idle) => {
-                return Err(unexplained("AAEP-A.2-1", "no session idle again"));
-            }
-        },
-        Payload::ToolInvoked {
-            tool_call_id,
+fn told(what: &What) -> String {
+    let name = match what {
+        What::Started => "session.started",
+        What::Ended(it) => return format!("session.{}", outcome(*it)),
+        What::Changed { .. } => "state.changed",
+        What::Asked(_) => "awaiting.confirmation",
+        What::Queried(_) => "awaiting.clarification",
+        What::Invoked { .. } => "tool.invoked",
+        What::Completed { .. } => "tool.completed",
+        What::Chunk(_) => "output.streaming",
+        What::HandedOff { .. } => "handoff.requested",
+        What::Progress { .. } => "progress.updated",
+        What::Other(it) => return text(*it),
+    };
+    name.to_owned()
+}
+
+fn fields_of(what: &What) -> Fields {
+    match what {
+        What::Started | What::Ended(_) | What::Other(_) => Vec::new(),
+        What::Changed { from, to } => {
+            vec![("from_state", state(*from)), ("to_state", state(*to))]
+        }
+        What::Asked(it) => asked(it),
+        What::Queried(it) => queried(it),
+        What::Invoked {
+            call: of,
+            tool,
+            risk: level,
             irreversible,
-            ..
-        } => {
-            let irreversible = *irreversible;
-            let unasked = Output::Work(session, Worked::Invoked { irreversible });
-            let slot = account.slot_of_call(tool_call_id);
-            slot.map_or(unasked, Output::Invoked)
-        }
-        Payload::ToolCompleted { tool_call_id, .. } => {
-            let slot = account.slot_of_call(tool_call_id);
-            let unasked = Output::Work(session, Worked::Completed);
-            slot.map_or(unasked, Output::Completed)
-        }
-        Payload::OutputStreaming {
-            position, complete, ..
-        } => {
-            let chunks = u8::try_from(position / CHARACTERS).ok();
-            let chunks = chunks.filter(|_| position % CHARACTERS == 0);
-            let text = "a chunk where another ends";
-            let position = chunks.ok_or_else(|| unexplained("AAEP-A.6-2", text))?;
-            let complete = *complete;
-            Output::Work(session, Worked::Chunk { position, complete })
-        }
-        Payload::HandoffRequested { .. } => Output::Work(session, Worked::HandedOff),
-        // No question waits so long that its time is counted down.
-        Payload::ProgressUpdated { .. } => {
-            let about = event.extension.as_ref().map(|about| &about.reply_token);
-            let slot = about.and_then(|token| account.slot_of_token(token));
-            let slot = slot.ok_or_else(|| unexplained("AAEP-6.4.2-3", "the token of a question"));
-            Output::MoreTime(slot?)
-        }
-        Payload::AwaitingClarification { reply_token, .. } => {
-            Output::Clarify(slot_asked(account, reply_token)?)
-        }
-        Payload::AwaitingConfirmation { reply_token, .. } => {
-            Output::Asked(slot_asked(account, reply_token)?)
-        }
-    })
-}
-
-/// AAEP-6.7-1: a question is a new one, or one that was lost comes again.
-fn slot_asked(account: &Account, token: &ReplyToken) -> Result<Slot, Unexplained> {
-    let slot = account.slot_of_token(token);
-    let slot = slot.or_else(|| account.free_slot());
-    slot.ok_or_else(|| unexplained("AAEP-6.1-6", "no further question"))
-}
-
-/// AAEP-6.1-7: what the host goes on with.
-fn answer_in_words(
-    environment: &Environment,
-    account: &Account,
-    answer: &executor::Answer,
-) -> Result<Output, Unexplained> {
-    let slot = account.slot_of_token(&answer.reply_token);
-    let slot = slot.ok_or_else(|| unexplained("AAEP-6.1-7", "the token of a clarification"))?;
-    let answered = match &answer.answered {
-        executor::Answered::Reply { response } => {
-            let response = environment.response(response);
-            let given = || unexplained("AAEP-6.1-7", "a response that was given");
-            Answered::Reply(response.ok_or_else(given)?)
-        }
-        executor::Answered::Default { .. } => Answered::Default,
-        executor::Answered::Nobody => Answered::Nobody,
-    };
-    Ok(Output::Answer(slot, answered))
-}
-
-/// The change of state that tells what a question has come to.
-fn resolved_in_words(
-    account: &Account,
-    session: SessionName,
-    resolution: &CountersignExtension,
-    to: AgentState,
-) -> Result<Output, Unexplained> {
-    let slot = account
-        .slot_of_token(&resolution.reply_token)
-        .ok_or_else(|| unexplained("AAEP-6.7.2-1", "the token of a question"))?;
-    match to {
-        AgentState::CallingTool => Ok(Output::CallingTool(session)),
-        AgentState::Thinking => Ok(Output::FollowUpLeaving(slot)),
-        AgentState::AwaitingInput => Ok(Output::FollowUpStaying(slot)),
-        AgentState::Idle | AgentState::WritingOutput | AgentState::HandingOff => Err(unexplained(
-            "AAEP-6.7.2-2",
-            "calling_tool on accept, thinking on reject and cancellation",
-        )),
+        } => vec![
+            ("tool_call_id", call(*of)),
+            ("tool", text(*tool)),
+            ("risk_level", risk(*level)),
+            ("irreversible", irreversible.to_string()),
+        ],
+        What::Completed {
+            call: of,
+            tool,
+            status: came_back,
+        } => vec![
+            ("tool_call_id", call(*of)),
+            ("tool", text(*tool)),
+            ("status", status(*came_back)),
+        ],
+        What::Chunk(it) => chunk(it),
+        What::HandedOff {
+            reason,
+            target: kind,
+            uri,
+        } => vec![
+            ("reason", text(*reason)),
+            ("target_kind", target(*kind)),
+            ("target_uri", given(*uri, text)),
+        ],
+        What::Progress { left } => vec![("eta_ms", given(*left, |it| it.to_string()))],
     }
 }
 
-/// AAEP-6.1-1: what is to be performed is what was confirmed.
-fn slot_of(account: &Account, call: &executor::ToolCall) -> Result<Slot, Unexplained> {
-    let token = call.reply_token.as_ref();
-    let slot = token.and_then(|token| account.slot_of_token(token));
-    slot.ok_or_else(|| unexplained("AAEP-6.1-1", "the action of a confirmation"))
+fn asked(it: &Asked) -> Fields {
+    let allowed: Vec<_> = it.allowed.iter().map(|it| decision(*it)).collect();
+    vec![
+        ("timestamp", instant(it.at)),
+        ("reply_token", format!("token {}", it.token)),
+        ("tool_call_id", call(it.call)),
+        ("action", text(it.description)),
+        ("consequence", text(it.consequence)),
+        ("timeout_seconds", seconds(it.timeout)),
+        ("default_decision", decision(it.default)),
+        ("risk_level", given(it.risk, risk)),
+        ("irreversible", given(it.irreversible, |it| it.to_string())),
+        ("allowed_replies", allowed.join(", ")),
+    ]
 }
 
-fn check(clause: executor::ClauseId) -> Result<Check, Unexplained> {
-    Check::ALL
-        .iter()
-        .copied()
-        .find(|check| check.clause() == clause.0)
-        .ok_or_else(|| unexplained("AAEP-6.3.4-7", "an audit that names the failed check"))
+fn queried(it: &Queried) -> Fields {
+    let kinds = |all: &[Kind]| {
+        all.iter()
+            .map(|it| kind(*it))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let choices = |all: &[(Name, Name)]| {
+        let all = all.iter();
+        let all = all.map(|(value, label)| format!("{} ({})", text(*value), text(*label)));
+        all.collect::<Vec<_>>().join(", ")
+    };
+    vec![
+        ("timestamp", instant(it.at)),
+        ("reply_token", format!("token {}", it.token)),
+        ("question", text(it.question)),
+        ("timeout_seconds", seconds(it.timeout)),
+        ("accepted_response_kinds", given(it.kinds.as_deref(), kinds)),
+        ("choices", given(it.choices.as_deref(), choices)),
+        ("default_response", given(it.default, text)),
+    ]
 }
-fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
-    Ok(match refusal {
-        executor::Refusal::SessionNotActive => Refusal::SessionOver,
-        executor::Refusal::SessionNotEndable => Refusal::EndedAlready,
-        executor::Refusal::SubscriptionNotOpen => Refusal::ClosedAlready,
-        executor::Refusal::TimeoutOutOfRange => Refusal::BadTimeout,
-        executor::Refusal::AcceptByDefaultHighRisk => Refusal::DefaultOfHighRisk,
-        executor::Refusal::AcceptByDefaultMediumRisk => Refusal::DefaultOfMediumRisk,
-        executor::Refusal::ActionBlocked => Refusal::StillBlocked,
-        executor::Refusal::NothingToCancel => Refusal::NotPending,
-        executor::Refusal::NothingToFinish => Refusal::NotInFlight,
-        executor::Refusal::QuestionPending => Refusal::StillAsked,
-        // Which of the two it is follows from whether the question waits.
-        executor::Refusal::NothingToExtend | executor::Refusal::NotLonger => Refusal::NoMoreTime,
-        executor::Refusal::SessionExists => Refusal::StartedAlready,
-        executor::Refusal::SubscriptionExists => Refusal::OpenedAlready,
-        executor::Refusal::HandingOff => Refusal::HandedOff,
-        executor::Refusal::IrreversibleUnasked => Refusal::NotAskedAbout,
-        executor::Refusal::OutputComplete => Refusal::OutputComplete,
-        // Which of the three it is follows from what goes on.
-        executor::Refusal::QuestionOpen
-        | executor::Refusal::ToolRunning
-        | executor::Refusal::OutputOpen => Refusal::Busy,
-        executor::Refusal::AllowedRepliesMalformed
-        | executor::Refusal::TextBlank(_)
-        | executor::Refusal::TextTooLong(_)
-        | executor::Refusal::EventTooLarge(_)
-        | executor::Refusal::KindsMalformed
-        | executor::Refusal::ChoicesMalformed
-        | executor::Refusal::ChoicesMissing
-        | executor::Refusal::ActionUnanswered
-        | executor::Refusal::ActionAsked
-        | executor::Refusal::ToolCallIdUsed
-        | executor::Refusal::ChunkEmpty
-        | executor::Refusal::NoFreshToken
-        | executor::Refusal::NoFreshSessionId => {
-            let clause = refusal.clause().0;
-            return Err(unexplained(clause, format!("no refusal because {refusal}")));
-        }
-    })
+
+fn chunk(it: &Written) -> Fields {
+    vec![
+        ("output_id", given(it.stream, text)),
+        ("chunk", text(it.text)),
+        ("position", it.position.to_string()),
+        ("complete", it.is_last.to_string()),
+    ]
+}
+
+fn run(it: &Run) -> Fields {
+    vec![
+        ("session_id", format!("session {}", it.session)),
+        ("tool_call_id", call(Some(it.call))),
+        ("tool", given(it.tool, text)),
+        ("reply_token", given(it.token, |it| format!("token {it}"))),
+        (
+            "modified_action",
+            given(it.modified, |it| format!("object {it}")),
+        ),
+    ]
+}
+
+fn answer(it: &Clarified) -> Fields {
+    let by = match it.by {
+        By::Reply => "reply",
+        By::Default => "default",
+        By::Nobody => "nobody",
+    };
+    vec![
+        ("session_id", format!("session {}", it.session)),
+        ("response", given(it.response, response)),
+        ("by", by.to_owned()),
+    ]
+}
+
+fn given<T>(it: Option<T>, word: impl Fn(T) -> String) -> String {
+    it.map_or("nothing".to_owned(), word)
+}
+
+fn text(name: Name) -> String {
+    match name {
+        NOTHING => "nothing".to_owned(),
+        name => format!("text {name}"),
+    }
+}
+
+fn call(number: Option<Name>) -> String {
+    given(number, |it| format!("call {it}"))
+}
+
+fn instant(time: Time) -> String {
+    match time {
+        Time::MIN => "no time".to_owned(),
+        time => time::write(time),
+    }
+}
+
+fn seconds(millis: Time) -> String {
+    match millis {
+        Time::MIN => "nothing".to_owned(),
+        millis => (millis / 1_000).to_string(),
+    }
+}
+
+fn response(it: Response) -> String {
+    match it {
+        Response::Text(name) => text(name),
+        Response::Truth(holds) => holds.to_string(),
+        Response::Number(name) => format!("number {name}"),
+        Response::Other(name) => format!("the value {}", text(name)),
+    }
+}
+
+fn decision(it: Decision) -> String {
+    match it {
+        Decision::Accept => "accept".to_owned(),
+        Decision::Reject => "reject".to_owned(),
+        Decision::Other(name) => text(name),
+    }
+}
+
+fn risk(it: Risk) -> String {
+    match it {
+        Risk::Low => "low".to_owned(),
+        Risk::Medium => "medium".to_owned(),
+        Risk::High => "high".to_owned(),
+        Risk::Other(name) => text(name),
+    }
+}
+
+fn kind(it: Kind) -> &'static str {
+    match it {
+        Kind::Freetext => "freetext",
+        Kind::YesNo => "yes_no",
+        Kind::MultipleChoice => "multiple_choice",
+        Kind::Numeric => "numeric",
+    }
+}
+
+fn outcome(it: Outcome) -> String {
+    match it {
+        Outcome::Completed => "completed".to_owned(),
+        Outcome::Errored => "errored".to_owned(),
+        Outcome::Cancelled => "cancelled".to_owned(),
+        Outcome::Other(name) => text(name),
+    }
+}
+
+fn status(it: Status) -> String {
+    match it {
+        Status::Success => "success".to_owned(),
+        Status::Error => "error".to_owned(),
+        Status::Timeout => "timeout".to_owned(),
+        Status::Other(name) => text(name),
+    }
+}
+
+fn target(it: Target) -> String {
+    match it {
+        Target::Human => "human".to_owned(),
+        Target::SpecialistAgent => "specialist_agent".to_owned(),
+        Target::EscalationQueue => "escalation_queue".to_owned(),
+        Target::Other(name) => text(name),
+    }
+}
+
+fn state(it: State) -> String {
+    match it {
+        State::Idle => "idle".to_owned(),
+        State::Thinking => "thinking".to_owned(),
+        State::CallingTool => "calling_tool".to_owned(),
+        State::AwaitingInput => "awaiting_input".to_owned(),
+        State::Deciding => "deciding".to_owned(),
+        State::WritingOutput => "writing_output".to_owned(),
+        State::HandingOff => "handing_off".to_owned(),
+        State::Other(name) => text(name),
+    }
 }

@@ -7,19 +7,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use countersign_model::judge::Judge as _;
 use countersign_protocol::{Greeting, Kind, Output, Protocol as _};
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::elsewhere::Elsewhere;
-use super::{Asked, Driven, Played, Told, Wrong, at_reset};
+use super::{Asked, Played, Step, Told, Wrong, at_reset};
+use crate::checked::Checked;
+use crate::spoken::{Driver, Spoken, Wire};
 
 /// What could have been put out instead.
 #[derive(Clone)]
-pub struct Others<D: Driven> {
+pub struct Others<P: Spoken> {
     /// The last outputs of the run, each with its form.
-    last: Vec<(String, Output<D::Protocol>)>,
+    last: Vec<(String, Output<Wire<P>>)>,
     /// What the same op was answered with elsewhere.
     elsewhere: Elsewhere,
     /// The values that were seen last at each place in outputs of a kind.
@@ -39,7 +40,7 @@ const VALUES: usize = 6;
 /// So often an answer of one form is tried.
 const TIMES: u32 = 8;
 
-impl<D: Driven> Default for Others<D> {
+impl<P: Spoken> Default for Others<P> {
     fn default() -> Self {
         Self {
             last: Vec::new(),
@@ -53,21 +54,21 @@ impl<D: Driven> Default for Others<D> {
 }
 
 /// An answer to a request, and what was known before it.
-struct Answer<'a, D: Driven> {
-    driven: &'a D,
-    judge: &'a D::Judge,
-    asked: &'a Asked<D>,
-    outputs: &'a [Output<D::Protocol>],
+struct Answer<'a, P: Spoken> {
+    driven: &'a Driver<P>,
+    judge: &'a Checked<P>,
+    asked: &'a Asked<P>,
+    outputs: &'a [Output<Wire<P>>],
 }
 
-impl<D: Driven> Others<D> {
+impl<P: Spoken> Others<P> {
     /// Has the judge say what he would have found in other answers than those that came in a run.
     pub(super) fn try_run(
         &mut self,
-        greeting: &Rc<Greeting<D::Protocol>>,
-        steps: &[D::Step],
-        judge: &D::Judge,
-        played: &Played<D>,
+        greeting: &Rc<Greeting<Wire<P>>>,
+        steps: &[Step<Wire<P>>],
+        judge: &Checked<P>,
+        played: &Played<P>,
     ) {
         self.last.clear();
         self.elsewhere.begin();
@@ -82,7 +83,7 @@ impl<D: Driven> Others<D> {
     }
 
     /// Has a copy of the judge say what he would have found in other answers.
-    fn try_all(&mut self, answer: &Answer<'_, D>) {
+    fn try_all(&mut self, answer: &Answer<'_, P>) {
         let op = answer.asked.op.name();
         let outputs = answer.outputs;
         let values = outputs.iter().map(serde_json::to_value);
@@ -90,7 +91,7 @@ impl<D: Driven> Others<D> {
         let forms: Vec<String> = outputs
             .iter()
             .zip(&values)
-            .map(|(it, value)| form::<D>(it, value))
+            .map(|(it, value)| form::<P>(it, value))
             .collect();
         for (place, (form, value)) in forms.iter().zip(&values).enumerate() {
             self.tries(answer, format!("{op} without {form}"), |_| {
@@ -122,7 +123,7 @@ impl<D: Driven> Others<D> {
     }
 
     /// What the same op was answered with elsewhere.
-    fn tries_elsewhere(&mut self, answer: &Answer<'_, D>, form: String, values: Vec<Value>) {
+    fn tries_elsewhere(&mut self, answer: &Answer<'_, P>, form: String, values: Vec<Value>) {
         let Asked { now, op, .. } = answer.asked;
         let name = op.name();
         for other in self.elsewhere.forms(&name, &form) {
@@ -137,9 +138,9 @@ impl<D: Driven> Others<D> {
     /// Tries answers of a form, unless it was tried so often without showing anything new.
     fn tries(
         &mut self,
-        answer: &Answer<'_, D>,
+        answer: &Answer<'_, P>,
         form: String,
-        outputs: impl FnOnce(&mut Self) -> Vec<Vec<Output<D::Protocol>>>,
+        outputs: impl FnOnce(&mut Self) -> Vec<Vec<Output<Wire<P>>>>,
     ) {
         let mut wanted = self.clauses.iter();
         let is_wanted = wanted.any(|clause| !self.exercised.contains(clause.as_str()));
@@ -164,26 +165,15 @@ impl<D: Driven> Others<D> {
 
     /// The clauses by which these outputs would be wrong.
     pub(crate) fn wrong(
-        driven: &D,
-        judge: &D::Judge,
-        asked: &Asked<D>,
-        outputs: &[Output<D::Protocol>],
+        driven: &Driver<P>,
+        judge: &Checked<P>,
+        asked: &Asked<P>,
+        outputs: &[Output<Wire<P>>],
     ) -> BTreeSet<&'static str> {
-        let Asked { now, call, .. } = asked;
-        let mut found = BTreeSet::new();
-        match driven.clone().take(call, outputs) {
-            Ok(shown) => {
-                let shown: Vec<_> = shown.into_iter().flatten().collect();
-                for finding in judge.clone().see(*now, call, &shown) {
-                    found.insert(finding.clause);
-                    found.extend(finding.also);
-                }
-            }
-            Err(unreadable) => {
-                found.insert(unreadable.clause);
-            }
-        }
-        found
+        let shown = driven.clone().take(&asked.call, outputs);
+        let found = judge.clone().see(&asked.call, &shown).into_iter();
+        let clauses = found.flat_map(|it| [it.clause].into_iter().chain(it.also.iter().copied()));
+        clauses.collect()
     }
 
     /// Remembers what stands where in outputs of this form.
@@ -259,15 +249,15 @@ impl<D: Driven> Others<D> {
 }
 
 /// Shows each answer of a run, with the calls that were made by then.
-fn answers<D: Driven>(
-    greeting: &Rc<Greeting<D::Protocol>>,
-    steps: &[D::Step],
-    judge: &D::Judge,
-    played: &Played<D>,
-    mut show: impl FnMut(usize, &Answer<'_, D>),
+fn answers<P: Spoken>(
+    greeting: &Rc<Greeting<Wire<P>>>,
+    steps: &[Step<Wire<P>>],
+    judge: &Checked<P>,
+    played: &Played<P>,
+    mut show: impl FnMut(usize, &Answer<'_, P>),
 ) {
-    let mut judge = at_reset::<D>(judge);
-    let mut driven = D::begin(greeting);
+    let mut judge = at_reset::<P>(judge);
+    let mut driven = Driver::<P>::begin(greeting);
     let mut answered = (1..).zip(played.answered()).peekable();
     for (at, step) in steps.iter().enumerate() {
         let Some(asked) = driven.ask(step) else {
@@ -286,20 +276,17 @@ fn answers<D: Driven>(
                 outputs,
             },
         );
-        let Ok(shown) = driven.take(&asked.call, outputs) else {
-            return;
-        };
-        let shown: Vec<_> = shown.into_iter().flatten().collect();
-        let _found = judge.see(asked.now, &asked.call, &shown);
+        let shown = driven.take(&asked.call, outputs);
+        let _found = judge.see(&asked.call, &shown);
     }
 }
 
 /// Whether something was performed at a call that was not to be: without it, the call is not wrong by this clause.
-pub(super) fn ran_wrongly<D: Driven>(
-    greeting: &Rc<Greeting<D::Protocol>>,
-    steps: &[D::Step],
-    judge: &D::Judge,
-    played: &Played<D>,
+pub(super) fn ran_wrongly<P: Spoken>(
+    greeting: &Rc<Greeting<Wire<P>>>,
+    steps: &[Step<Wire<P>>],
+    judge: &Checked<P>,
+    played: &Played<P>,
     wrong: &Wrong,
 ) -> bool {
     let mut ran = false;
@@ -310,14 +297,14 @@ pub(super) fn ran_wrongly<D: Driven>(
             asked,
             outputs,
         } = answer;
-        let is_perform = |it: &Output<D::Protocol>| D::Protocol::kind(&it.what) == Kind::Perform;
+        let is_perform = |it: &Output<Wire<P>>| Wire::<P>::kind(&it.what) == Kind::Perform;
         if calls == wrong.calls && outputs.iter().any(is_perform) {
             let others: Vec<_> = outputs
                 .iter()
                 .filter(|it| !is_perform(it))
                 .cloned()
                 .collect();
-            let found = Others::<D>::wrong(driven, judge, asked, &others);
+            let found = Others::<P>::wrong(driven, judge, asked, &others);
             ran = !found.contains(wrong.finding.clause);
         }
     });
@@ -325,8 +312,8 @@ pub(super) fn ran_wrongly<D: Driven>(
 }
 
 /// What an output is: its kind, and its type where it has one.
-fn form<D: Driven>(output: &Output<D::Protocol>, value: &Value) -> String {
-    let kind = format!("{:?}", D::Protocol::kind(&output.what));
+fn form<P: Spoken>(output: &Output<Wire<P>>, value: &Value) -> String {
+    let kind = format!("{:?}", Wire::<P>::kind(&output.what));
     let mut members = value.as_object().into_iter().flatten();
     let typed = members.find_map(|(_, it)| it.get("type").or_else(|| it.get("event")));
     format!("{kind} {}", typed.and_then(Value::as_str).unwrap_or(""))

@@ -14,36 +14,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use countersign_model::judge::Finding;
-use countersign_protocol::Protocol;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::others::ran_wrongly;
-use super::{Driven, Others, Played, Run, Taken, Told, Wrong, play, play_all};
+use super::{Others, Played, Run, Step, Taken, Told, Wrong, play, play_all};
 use crate::implementation::{Fault, Greeted, Implementation, Lost};
 use crate::shrinking;
 use crate::side_by_side::{processors, side_by_side};
-use crate::suite::{Short, Suited, committed};
+use crate::spoken::{Driver, Spoken, Wire, readings};
+use crate::suite::{Short, committed};
 
 /// What runs of an implementation have come to so far.
-pub struct Search<D: Driven, I> {
-    partner: Greeted<D::Protocol, I>,
+pub struct Search<P: Spoken, I> {
+    partner: Greeted<Wire<P>, I>,
     /// The ways to take the text, with whether each still fits.
-    readings: Vec<(Taken<D::Judge>, bool)>,
+    readings: Vec<(Taken<P>, bool)>,
     /// The way in which it is taken.
     reading: usize,
     /// The runs of the suite, once they were played, each with the clauses that it is there for.
-    suite: Vec<(Vec<String>, Run<D>, Played<D>)>,
+    suite: Vec<(Vec<String>, Run<P>, Played<P>)>,
     /// How many runs were played.
     pub runs: u64,
     /// How many calls were made in them, those of shrinking left out.
     pub calls: u64,
     /// One for each cause, in the order in which they were found.
-    pub divergences: Vec<Divergence<D>>,
+    pub divergences: Vec<Divergence<P>>,
     /// How a run first goes wrong, with the place of the divergence that it stands under.
     symptoms: BTreeMap<Symptom, usize>,
     /// The other answers that were tried, and the clauses by which one would have been wrong.
-    pub others: Others<D>,
+    pub others: Others<P>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
     /// The clauses that are kept only where the host never hands an old state back.
@@ -59,7 +59,7 @@ pub struct Search<D: Driven, I> {
     /// Whether a clause binds: one that does leads others, and never stands under one that does not.
     pub binds: fn(&str) -> bool,
     /// Is told of each divergence as soon as it is found, and says whether the search goes on.
-    pub on_found: OnFound<D>,
+    pub on_found: OnFound<P>,
     /// Where somebody sets this, the search ends as soon as it can.
     pub stop: Arc<AtomicBool>,
     /// Why the search has ended before its time.
@@ -67,7 +67,7 @@ pub struct Search<D: Driven, I> {
 }
 
 /// Is told of a divergence, and says whether the search goes on.
-pub type OnFound<D> = Box<dyn FnMut(&Divergence<D>) -> bool>;
+pub type OnFound<P> = Box<dyn FnMut(&Divergence<P>) -> bool>;
 
 /// Why a search has ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +95,10 @@ enum How {
 }
 
 /// A run in which something is wrong.
-struct Evidence<'a, D: Driven> {
-    run: &'a Run<D>,
+struct Evidence<'a, P: Spoken> {
+    run: &'a Run<P>,
     seed: u64,
-    played: Rc<Played<D>>,
+    played: Rc<Played<P>>,
     /// What is wrong at the first wrong call: at least one.
     first: Vec<Wrong>,
     /// What is wrong behind it.
@@ -109,7 +109,7 @@ struct Evidence<'a, D: Driven> {
 }
 
 /// The run to make shorter next, and the clause: of those that bind the one that leads most runs, of as many the first.
-fn leading<D: Driven>(left: &[Evidence<'_, D>]) -> Option<(usize, &'static str)> {
+fn leading<P: Spoken>(left: &[Evidence<'_, P>]) -> Option<(usize, &'static str)> {
     let led = |clause| left.iter().filter(|it| it.lead == clause).count();
     let all = left.iter().enumerate().rev();
     let next = all.max_by_key(|(_, it)| (it.symptom.1, led(it.lead)))?;
@@ -125,13 +125,13 @@ impl Wrong {
 }
 
 /// The shortest run that was found to break a clause.
-pub struct Divergence<D: Driven> {
+pub struct Divergence<P: Spoken> {
     /// The run.
-    pub run: Run<D>,
+    pub run: Run<P>,
     /// The seed of the run that it was made of.
     pub seed: u64,
     /// What was asked and answered in it.
-    played: Rc<Played<D>>,
+    played: Rc<Played<P>>,
     /// What is wrong at the end of it.
     pub wrong: Wrong,
     /// Other clauses that say the same, in any run in which something is wrong by this one.
@@ -149,15 +149,15 @@ const AGAIN: u32 = 3;
 /// In so many runs it is tried which other answers would have been wrong.
 const TRIED: u64 = 200;
 
-impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
+impl<P: Spoken, I: Implementation<Wire<P>>> Search<P, I> {
     /// Before the first run.
-    pub fn new(partner: Greeted<D::Protocol, I>) -> Self {
-        let readings = D::readings(partner.greeting());
+    pub fn new(partner: Greeted<Wire<P>, I>) -> Self {
+        let readings = readings(partner.greeting(), &[]);
         Self::taking(partner, readings)
     }
 
     /// The same, where the text is taken in one of these ways, the default first.
-    pub fn taking(partner: Greeted<D::Protocol, I>, readings: Vec<Taken<D::Judge>>) -> Self {
+    pub fn taking(partner: Greeted<Wire<P>, I>, readings: Vec<Taken<P>>) -> Self {
         Self {
             readings: readings.into_iter().map(|it| (it, true)).collect(),
             reading: 0,
@@ -190,27 +190,24 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// The implementation.
-    pub const fn partner(&self) -> &Greeted<D::Protocol, I> {
+    pub const fn partner(&self) -> &Greeted<Wire<P>, I> {
         &self.partner
     }
 
     /// Plays the run of a seed. What it shows by a clause that no run has shown before is made as short as it can be.
     pub fn seeded(&mut self, seed: u64) {
         // Short ones and long ones, so that a fault that needs little is found in little.
-        let run = Run::<D>::seeded(seed, 8 + usize::try_from(seed % 113).unwrap_or(0));
+        let run = Run::<P>::seeded(seed, 8 + usize::try_from(seed % 113).unwrap_or(0));
         self.play(&run, seed);
     }
 
     /// Plays the runs of the suite, which are not counted. They are short, so that many readings fit each: those that fit are told
     /// from what each finds in all of them.
-    pub fn suite(&mut self)
-    where
-        D: Suited,
-    {
-        let suite = committed::<D>();
+    pub fn suite(&mut self) {
+        let suite = committed::<P>();
         let clauses = suite.runs.iter().map(Short::clauses);
         let clauses = clauses.map(|it| it.map(str::to_owned).collect::<Vec<_>>());
-        let runs: Vec<Run<D>> = suite.played().collect();
+        let runs: Vec<Run<P>> = suite.played().collect();
         let mut found = self.nothing();
         let all = self.play_all(&runs);
         self.are_found(&all, &mut found);
@@ -228,13 +225,10 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
 
     /// Plays the runs that the suite has for a rule that is left out, and where that shows nothing all of them, for more runs leave
     /// fewer ways to take the text. It ends where no way to take it is left.
-    pub fn left_out(&mut self, rule: &str)
-    where
-        D: Suited,
-    {
-        let suite = committed::<D>();
+    pub fn left_out(&mut self, rule: &str) {
+        let suite = committed::<P>();
         let rule = format!("without {rule}: ");
-        let is_for = |it: &Short<D>| it.shows.iter().any(|it| it.starts_with(&rule));
+        let is_for = |it: &Short<P>| it.shows.iter().any(|it| it.starts_with(&rule));
         let runs = suite.runs.iter().zip(suite.played());
         let runs = runs.filter(|(short, _)| is_for(short));
         self.play_until_found(&runs.map(|(_, run)| run).collect::<Vec<_>>());
@@ -245,7 +239,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// Plays runs until no way to take the text is left that finds nothing in them.
-    fn play_until_found(&mut self, runs: &[Run<D>]) {
+    fn play_until_found(&mut self, runs: &[Run<P>]) {
         let mut found = self.nothing();
         let mut all = Vec::new();
         let at_once = match self.partner.maker() {
@@ -268,7 +262,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// Plays runs, as the text is taken now; fewer, where the search ends before.
-    fn play_all(&mut self, runs: &[Run<D>]) -> Vec<Played<D>> {
+    fn play_all(&mut self, runs: &[Run<P>]) -> Vec<Played<P>> {
         let at_once = match self.partner.maker() {
             Some(_) => runs.len().max(1),
             None => 1,
@@ -290,7 +284,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
 
     /// Whether the search ends with the last of these runs. Where it was asked to end in it, that run shows nothing: the implementation
     /// may have been asked as well.
-    fn ends_with(&mut self, all: &[Played<D>]) -> bool {
+    fn ends_with(&mut self, all: &[Played<P>]) -> bool {
         let last = all.last().and_then(|it| it.wrong.last());
         let is_silent = |lost: &Lost| matches!(lost.fault, Fault::Silent(_) | Fault::Unflushed(_));
         if !self.is_over() && last.is_some_and(|it| it.lost.as_ref().is_some_and(is_silent)) {
@@ -305,11 +299,11 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// Adds what each way to take the text finds in runs.
-    fn are_found(&mut self, all: &[Played<D>], found: &mut [BTreeSet<&'static str>]) {
+    fn are_found(&mut self, all: &[Played<P>], found: &mut [BTreeSet<&'static str>]) {
         for played in all {
             self.is_played(played, 0);
         }
-        let finds = |(): &mut (), (taken, _): &(Taken<D::Judge>, bool)| {
+        let finds = |(): &mut (), (taken, _): &(Taken<P>, bool)| {
             let found = all.iter().flat_map(|it| it.wrong_by(&taken.judge));
             found.map(|it| it.finding.clause).collect::<Vec<_>>()
         };
@@ -346,11 +340,11 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
 
     /// Plays a run that is not of a seed. Gives the number of its steps that could not be asked: they are about what the implementation has
     /// not named, or cannot do.
-    pub fn play(&mut self, run: &Run<D>, seed: u64) -> usize {
+    pub fn play(&mut self, run: &Run<P>, seed: u64) -> usize {
         let others = (self.runs < TRIED).then_some(&mut self.others);
         let is_tried = others.is_some();
         let judge = &self.readings[self.reading].0.judge;
-        let played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
+        let played = play::<P, I>(&mut self.partner, &run.steps, judge, others);
         let unasked = run.steps.len().saturating_sub(played.told.len());
         if self.ends_with(std::slice::from_ref(&played)) && self.ended == Some(Ended::Stopped) {
             return unasked;
@@ -365,7 +359,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         unasked
     }
 
-    fn is_played(&mut self, played: &Played<D>, seed: u64) {
+    fn is_played(&mut self, played: &Played<P>, seed: u64) {
         self.unjudged
             .extend(played.unjudged_from.map(|call| (seed, call)));
         self.calls += u64::try_from(played.told.len()).unwrap_or(u64::MAX);
@@ -374,12 +368,12 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
 
     /// Notes what is wrong in runs as the text is taken. Each cause that no run has shown before is made as short as it can be, and each
     /// run stands under one.
-    fn note<'a>(&mut self, all: impl Iterator<Item = (&'a Run<D>, &'a Played<D>, u64)>)
+    fn note<'a>(&mut self, all: impl Iterator<Item = (&'a Run<P>, &'a Played<P>, u64)>)
     where
-        D: 'a,
+        P: 'a,
     {
         let all = all.filter_map(|(run, played, seed)| self.evidence(run, played, seed));
-        let mut left: Vec<Evidence<'_, D>> = all.collect();
+        let mut left: Vec<Evidence<'_, P>> = all.collect();
         let mut symptoms = Vec::new();
         loop {
             left.retain(|it| match self.cause(it) {
@@ -411,10 +405,10 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// How a run first goes wrong. Nothing, where a way to take the text explains all of it.
     fn evidence<'a>(
         &mut self,
-        run: &'a Run<D>,
-        played: &Played<D>,
+        run: &'a Run<P>,
+        played: &Played<P>,
         seed: u64,
-    ) -> Option<Evidence<'a, D>> {
+    ) -> Option<Evidence<'a, P>> {
         let judge = &self.readings[self.reading].0.judge;
         self.guarded_by_host.extend(played.guarded_by_host(judge));
         if self.is_explained(played) {
@@ -450,7 +444,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
 
     /// The divergence that a run stands under: one whose clause is broken at its first wrong call, one that says all that binds of what
     /// leads there, or else one of an earlier run that went wrong in as grave a way. What binds never stands under what does not.
-    fn cause(&self, it: &Evidence<'_, D>) -> Option<usize> {
+    fn cause(&self, it: &Evidence<'_, P>) -> Option<usize> {
         let (how, binds) = it.symptom;
         let weighs = |wrong: &&Wrong| !binds || wrong.clauses().any(self.binds);
         let mut known = self.divergences.iter();
@@ -463,7 +457,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
                 .first
                 .iter()
                 .find(|first| first.finding.clause == it.lead)?;
-            let says = |known: &Divergence<D>, clause| {
+            let says = |known: &Divergence<P>, clause| {
                 !(self.binds)(clause)
                     || known.finding().clause == clause
                     || known.also.contains(clause)
@@ -486,7 +480,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// Puts a run under a divergence.
-    fn stands_under(&mut self, it: &Evidence<'_, D>, place: usize) {
+    fn stands_under(&mut self, it: &Evidence<'_, P>, place: usize) {
         let Some(cause) = self.divergences.get_mut(place) else {
             return;
         };
@@ -511,7 +505,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
 
     /// Which ways to take the text still fit after a run: those that find nothing new in it. Where there are none, none of them
     /// explains the run, and all stay as they were.
-    fn take_readings(&mut self, played: &Played<D>) {
+    fn take_readings(&mut self, played: &Played<P>) {
         let fit = self
             .readings
             .iter()
@@ -556,9 +550,9 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// The shortest run that first goes wrong by this clause. Nothing, where the run does not.
     fn shortest(
         &mut self,
-        evidence: &Evidence<'_, D>,
+        evidence: &Evidence<'_, P>,
         clause: &'static str,
-    ) -> Option<Divergence<D>> {
+    ) -> Option<Divergence<P>> {
         let Evidence {
             run, played, seed, ..
         } = evidence;
@@ -575,7 +569,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         });
         let mut seen = (Rc::clone(played), wrong);
         let mut in_vain = HashSet::new();
-        let mut shows = |shorter: &[D::Step]| {
+        let mut shows = |shorter: &[Step<Wire<P>>]| {
             let mark = mark(shorter);
             if Instant::now() > until || in_vain.contains(&mark) {
                 return None;
@@ -593,9 +587,9 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
                 break;
             }
         }
-        let seen = shrinking::shortest(&mut steps, seen, D::without, &mut shows);
+        let seen = shrinking::shortest(&mut steps, seen, Driver::<P>::without, &mut shows);
         // A step may be there for the time alone that it takes.
-        let (played, wrong) = shrinking::folded(&mut steps, seen, D::fold, &mut shows);
+        let (played, wrong) = shrinking::folded(&mut steps, seen, Driver::<P>::fold, &mut shows);
         let mut again = (0, 0);
         while again.1 < AGAIN && !self.is_over() {
             again.0 += u32::from(self.shows(&steps, clause).is_some());
@@ -615,18 +609,18 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// Whether these steps show something by this clause that no way to take the text explains.
-    pub fn is_shown(&mut self, steps: &[D::Step], clause: &str) -> bool {
+    pub fn is_shown(&mut self, steps: &[Step<Wire<P>>], clause: &str) -> bool {
         self.shows(steps, clause).is_some()
     }
 
     /// What a run has come to, and what it first goes wrong by, where that is this clause. Nothing, where a way to take the text explains
     /// it, or the search is over.
-    fn shows(&mut self, steps: &[D::Step], clause: &str) -> Option<(Rc<Played<D>>, Wrong)> {
+    fn shows(&mut self, steps: &[Step<Wire<P>>], clause: &str) -> Option<(Rc<Played<P>>, Wrong)> {
         if self.is_over() {
             return None;
         }
         let judge = &self.readings[self.reading].0.judge;
-        let played = play::<D, I>(&mut self.partner, steps, judge, None);
+        let played = play::<P, I>(&mut self.partner, steps, judge, None);
         let wrong = self.unexplained(&played, clause);
         self.ends_with(std::slice::from_ref(&played));
         let is_stopped = self.ended == Some(Ended::Stopped);
@@ -636,7 +630,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// What a run first goes wrong by, where that is this clause, once no way to take the text explains what was put out so far.
-    fn unexplained(&self, played: &Played<D>, clause: &str) -> Option<Wrong> {
+    fn unexplained(&self, played: &Played<P>, clause: &str) -> Option<Wrong> {
         let first = played.first_wrong_by(&self.readings[self.reading].0.judge);
         let mut first = first.into_iter();
         let found = first.find(|it| it.finding.clause == clause)?;
@@ -658,14 +652,14 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// Whether a way to take the text that still fits finds nothing wrong.
-    fn is_explained(&self, played: &Played<D>) -> bool {
+    fn is_explained(&self, played: &Played<P>) -> bool {
         let fitting = self.readings.iter().filter(|(_, fits)| *fits);
         let mut first = fitting.map(|(taken, _)| played.first_found_by(&taken.judge));
         first.any(|it| it.is_none())
     }
 }
 
-impl<D: Driven> Divergence<D> {
+impl<P: Spoken> Divergence<P> {
     /// What would have been right.
     pub const fn finding(&self) -> &Finding {
         &self.wrong.finding
@@ -686,7 +680,7 @@ impl<D: Driven> Divergence<D> {
     }
 
     /// What was asked and answered in it, up to where it is wrong.
-    pub fn told(&self) -> &[Told<D::Protocol>] {
+    pub fn told(&self) -> &[Told<Wire<P>>] {
         let told = &self.played.told;
         &told[..self.wrong.calls.min(told.len())]
     }
@@ -723,9 +717,9 @@ pub fn identity(shape: &str) -> String {
     format!("{bits:012x}")
 }
 
-impl<D: Driven> std::fmt::Debug for Divergence<D> {
+impl<P: Spoken> std::fmt::Debug for Divergence<P> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let protocol = D::Protocol::NAME;
+        let protocol = P::NAME;
         write!(
             formatter,
             "{protocol}: {}: {:?}",

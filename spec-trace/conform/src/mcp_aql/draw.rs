@@ -13,7 +13,7 @@ use countersign_protocol::{Common, Json, Op};
 
 use super::executor::{Reference, Settings};
 use super::spoken::{OTHER_CASE, TOKEN, named};
-use crate::driven::{Asked, Driven as _, Step};
+use crate::driven::{Asked, Step};
 use crate::spoken::{Driver, Host as _, START};
 
 /// So many bytes are a step.

@@ -112,6 +112,7 @@ impl Reference {
 
 impl Host<McpAql> for Reference {
     type Settings = Settings;
+    type Form = ();
 
     fn new(settings: Settings) -> Self {
         let mut kept = Kept::default();

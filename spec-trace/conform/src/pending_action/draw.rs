@@ -15,7 +15,7 @@ use countersign_reference::time::Timestamp;
 
 use super::executor::Reference;
 use super::spoken::{ACTION, NONCE, SNAPSHOT, named};
-use crate::driven::{Asked, Driven as _, Step};
+use crate::driven::{Asked, Step};
 use crate::spoken::{Driver, Host as _, START, Spoken as _};
 
 /// Spans that matter: the shortest, about a second, a minute, an hour, and days.

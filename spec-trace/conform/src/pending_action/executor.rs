@@ -134,6 +134,7 @@ impl Reference {
 
 impl Host<PendingAction> for Reference {
     type Settings = Settings;
+    type Form = ();
 
     fn new(settings: Settings) -> Self {
         Self {

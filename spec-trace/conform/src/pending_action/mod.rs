@@ -8,6 +8,3 @@ mod draw;
 pub mod executor;
 mod spoken;
 mod words;
-
-/// What is kept of an implementation in a run.
-pub type Driver = crate::spoken::Driver<countersign_model::pending_action::PendingAction>;

@@ -7,12 +7,11 @@ use std::rc::Rc;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::wire::Codec as _;
 use countersign_model::{facade, readings};
-use countersign_protocol::{Common, Greeting, Kind, Op, Output as Put, Protocol as _};
+use countersign_protocol::{Common, Greeting, Op, Output as Put, Protocol as _};
 
 use super::{Host as _, START, Spoken, Wire};
 use crate::checked::{Checked, Read};
-use crate::driven::{Asked, Driven, MOST_READINGS, Step, Taken, Unreadable, placed, placeholder};
-use crate::suite::Suited;
+use crate::driven::{Asked, MOST_READINGS, Step, Taken, placed, placeholder};
 
 /// What is kept of an implementation in a run.
 #[derive(Clone)]
@@ -21,8 +20,8 @@ pub struct Driver<P: Spoken> {
     pub codec: P::Codec,
     /// What the implementation declares.
     pub greeting: Rc<Greeting<Wire<P>>>,
-    /// How many outputs the last response had.
-    last: usize,
+    /// Of each output of the last response, whether it is shown.
+    last: Vec<bool>,
 }
 
 impl<P: Spoken> Driver<P> {
@@ -39,7 +38,18 @@ impl<P: Spoken> Driver<P> {
     /// Those outputs came, in the words of the text.
     pub fn is_answered(&mut self, outputs: &[P::Output]) {
         self.codec.issued(outputs);
-        self.last = outputs.len();
+        self.last = vec![true; outputs.len()];
+    }
+
+    /// The request as whoever sees what is shown knows it: of the outputs that are lost the others do not count.
+    fn as_shown(&self, op: &Op<Wire<P>>) -> Op<Wire<P>> {
+        let Op::Common(Common::Restart { lost: Some(lost) }) = op else {
+            return op.clone();
+        };
+        let lost = usize::try_from(*lost).unwrap_or(usize::MAX);
+        let shown = self.last.iter().rev().take(lost).filter(|it| **it);
+        let lost = u64::try_from(shown.count()).ok();
+        Op::Common(Common::Restart { lost })
     }
 
     /// How many things of each kind are named.
@@ -49,21 +59,10 @@ impl<P: Spoken> Driver<P> {
     }
 }
 
-impl<P: Spoken> Driven for Driver<P> {
-    type Protocol = Wire<P>;
-    type Step = Step<Wire<P>>;
-    type Judge = Checked<P>;
-    const START: i64 = START;
-    const NEEDED: &'static [Kind] = P::NEEDED;
-    const BYTES: usize = P::BYTES;
-    const TICK: P::Call = P::TICK;
-
-    fn steps(bytes: &[u8]) -> Vec<Self::Step> {
-        P::steps(bytes)
-    }
-
-    /// What a step names that goes goes with it, and what is named behind it is counted anew. The reference takes the steps beside.
-    fn without(steps: &[Self::Step], gone: Range<usize>) -> Vec<Self::Step> {
+impl<P: Spoken> Driver<P> {
+    /// The steps without some of them. What a step names that goes goes with it, and what is named behind it is counted anew. The reference
+    /// takes the steps beside.
+    pub fn without(steps: &[Step<Wire<P>>], gone: Range<usize>) -> Vec<Step<Wire<P>>> {
         let (mut driver, mut reference) = (Self::of_all(), P::Reference::new(<_>::default()));
         let mut lost = vec![BTreeSet::new(); P::NAMED.len()];
         let mut left = Vec::new();
@@ -92,8 +91,11 @@ impl<P: Spoken> Driven for Driver<P> {
         left
     }
 
-    /// The second happens when the first does.
-    fn fold(first: &Self::Step, second: &Self::Step) -> Option<Vec<Self::Step>> {
+    /// Two steps in a simpler way: the second happens when the first does. None, where it does already.
+    pub(crate) fn fold(
+        first: &Step<Wire<P>>,
+        second: &Step<Wire<P>>,
+    ) -> Option<Vec<Step<Wire<P>>>> {
         let sooner = Step {
             now: first.now,
             ..second.clone()
@@ -101,37 +103,28 @@ impl<P: Spoken> Driven for Driver<P> {
         (sooner != *second).then(|| vec![first.clone(), sooner])
     }
 
-    fn judge(greeting: &Greeting<Wire<P>>) -> Checked<P> {
-        checked(greeting, P::Reading::default())
-    }
-
-    fn readings(greeting: &Greeting<Wire<P>>) -> Vec<Taken<Checked<P>>> {
-        Self::readings_where(greeting, &[])
-    }
-
-    fn guarded(call: &P::Call, outputs: &[Read<P::Output>]) -> Option<P::Call> {
-        P::guarded(call, outputs)
-    }
-
-    fn names(&self) -> BTreeMap<String, String> {
+    /// What the checker calls things, such as `action 0`, each with its name in this run.
+    pub(crate) fn names(&self) -> BTreeMap<String, String> {
         self.codec.in_run()
     }
 
-    fn begin(greeting: &Rc<Greeting<Wire<P>>>) -> Self {
+    /// At the start of a run of somebody who declares this.
+    pub fn begin(greeting: &Rc<Greeting<Wire<P>>>) -> Self {
         Self {
             codec: P::Codec::default(),
             greeting: Rc::clone(greeting),
-            last: 0,
+            last: Vec::new(),
         }
     }
 
-    fn ask(&mut self, step: &Self::Step) -> Option<Asked<Self>> {
+    /// What a step asks. Nothing where there is nothing that it could mean, or what it asks was not declared.
+    pub fn ask(&mut self, step: &Step<Wire<P>>) -> Option<Asked<P>> {
         let (now, mut op) = (step.now, step.op.clone());
         if !P::can_be_asked(self, &mut op) {
             return None;
         }
         if let Op::Common(Common::Restart { lost }) = &mut op {
-            let last = u64::try_from(self.last).unwrap_or(u64::MAX);
+            let last = u64::try_from(self.last.len()).unwrap_or(u64::MAX);
             *lost = Some(lost.unwrap_or(0).min(last));
         }
         let is_known = P::all_named(&mut op, &mut |kind, text| {
@@ -142,71 +135,62 @@ impl<P: Spoken> Driven for Driver<P> {
             name.map(|it| it.clone_into(text)).is_some()
         });
         is_known.then(|| {
-            let call = self.codec.call(now, &op);
+            let call = self.codec.call(now, &self.as_shown(&op));
             Asked { now, op, call }
         })
     }
 
-    fn take(
-        &mut self,
-        call: &P::Call,
-        outputs: &[Put<Wire<P>>],
-    ) -> Result<Vec<Option<Read<P::Output>>>, Unreadable> {
-        let (read, flaws) = self.codec.outputs(call, outputs);
-        self.last = outputs.len();
-        let shown = outputs.iter().zip(read).enumerate();
-        let shown = shown.map(|(place, (put, output))| {
-            let flaw = flaws.iter().find(|it| it.place == place);
-            let flaw = flaw.map(|it| (it.clause, it.text.clone()));
-            let is_shown = self.greeting.shows(Wire::<P>::kind(&put.what));
-            is_shown.then_some(Read { output, flaw })
-        });
-        Ok(shown.collect())
+    /// What was put out for a call, each as it is read; nothing of what is not declared to be shown.
+    pub fn take(&mut self, call: &P::Call, outputs: &[Put<Wire<P>>]) -> Vec<Read<P::Output>> {
+        let is_shown = |it: &Put<Wire<P>>| self.greeting.shows(Wire::<P>::kind(&it.what));
+        self.last = outputs.iter().map(is_shown).collect();
+        let shown = outputs.iter().filter(|it| is_shown(it)).cloned();
+        let (read, flaws) = self.codec.outputs(call, &shown.collect::<Vec<_>>());
+        super::read(read, &flaws)
+    }
+
+    /// What every run ends with behind these steps, so that what has happened can be seen: time passes, and the process dies and comes
+    /// back.
+    pub fn ends(steps: &[Step<Wire<P>>]) -> Vec<Step<Wire<P>>> {
+        P::ends(steps.last().map_or(START, |it| it.now))
     }
 }
 
-impl<P: Spoken> Suited for Driver<P> {
-    const COMMITTED: [&'static str; 2] = P::SUITE;
-
-    /// The default first, then by how much is otherwise.
-    fn readings_where(
-        greeting: &Greeting<Wire<P>>,
-        settled: &[(&str, &str)],
-    ) -> Vec<Taken<Checked<P>>> {
-        let settled = || settled.iter().copied();
-        let default = facade::change(P::PLACES, P::NUMBERS, P::Reading::default(), settled());
-        let mut all = vec![(Vec::new(), default, 0)];
-        let is_open = |name: &str| settled().all(|(settled, _)| settled != name);
-        let open = P::OPEN.iter().filter(|(name, _)| is_open(name));
-        let count: usize = open.clone().map(|(_, ways)| ways.len()).product();
-        let most = if count > MOST_READINGS { 2 } else { u8::MAX };
-        for (name, ways) in open {
-            let with = |(choices, reading, changed): (Vec<_>, P::Reading, u8)| {
-                let ways = (0..).zip(*ways);
-                ways.filter_map(move |(place, way)| {
-                    let choices = [choices.clone(), vec![(*name, *way)]].concat();
-                    let changed = changed + u8::from(place > 0);
-                    (changed <= most).then_some(())?;
-                    Some((
-                        choices,
-                        readings::with(P::PLACES, reading, name, way)?,
-                        changed,
-                    ))
-                })
-            };
-            all = all.into_iter().flat_map(with).collect();
-        }
-        all.sort_by_key(|(_, _, changed)| *changed);
-        let taken = all.into_iter().map(|(choices, reading, _)| Taken {
-            choices,
-            judge: checked(greeting, reading),
-        });
-        taken.collect()
+/// The ways in which the text can be taken where these of its places and numbers are settled, each by name and value: the default first,
+/// then by how much is otherwise.
+pub fn readings<P: Spoken>(
+    greeting: &Greeting<Wire<P>>,
+    settled: &[(&str, &str)],
+) -> Vec<Taken<P>> {
+    let settled = || settled.iter().copied();
+    let default = facade::change(P::PLACES, P::NUMBERS, P::Reading::default(), settled());
+    let mut all = vec![(Vec::new(), default, 0)];
+    let is_open = |name: &str| settled().all(|(settled, _)| settled != name);
+    let open = P::OPEN.iter().filter(|(name, _)| is_open(name));
+    let count: usize = open.clone().map(|(_, ways)| ways.len()).product();
+    let most = if count > MOST_READINGS { 2 } else { u8::MAX };
+    for (name, ways) in open {
+        let with = |(choices, reading, changed): (Vec<_>, P::Reading, u8)| {
+            let ways = (0..).zip(*ways);
+            ways.filter_map(move |(place, way)| {
+                let choices = [choices.clone(), vec![(*name, *way)]].concat();
+                let changed = changed + u8::from(place > 0);
+                (changed <= most).then_some(())?;
+                Some((
+                    choices,
+                    readings::with(P::PLACES, reading, name, way)?,
+                    changed,
+                ))
+            })
+        };
+        all = all.into_iter().flat_map(with).collect();
     }
-
-    fn ends(steps: &[Self::Step]) -> Vec<Self::Step> {
-        P::ends(steps.last().map_or(START, |it| it.now))
-    }
+    all.sort_by_key(|(_, _, changed)| *changed);
+    let taken = all.into_iter().map(|(choices, reading, _)| Taken {
+        choices,
+        judge: checked(greeting, reading),
+    });
+    taken.collect()
 }
 
 /// The text by which an implementation is judged.
@@ -218,8 +202,13 @@ pub fn judging<P: Spoken>(greeting: &Greeting<Wire<P>>, reading: P::Reading) -> 
     }
 }
 
+/// The checker of an implementation that declares this, and has not been asked anything.
+pub fn judge<P: Spoken>(greeting: &Greeting<Wire<P>>) -> Checked<P> {
+    checked(greeting, P::Reading::default())
+}
+
 fn checked<P: Spoken>(greeting: &Greeting<Wire<P>>, reading: P::Reading) -> Checked<P> {
-    Checked::new(judging(greeting, reading), P::Account::default())
+    Checked::new(judging(greeting, reading), P::declared(greeting))
 }
 
 /// Somebody of that name who declares everything.
@@ -233,16 +222,21 @@ pub(super) fn declaring_all<P: Spoken>(name: &str) -> Greeting<Wire<P>> {
 
 #[cfg(test)]
 mod tests {
+    use countersign_model::aaep::Aaep;
+    use countersign_model::mcp_aql::McpAql;
     use countersign_model::pending_action::PendingAction;
 
     use super::Spoken;
 
-    /// What is open is an ambiguity of the text, and read as the text is by default where nobody says otherwise.
+    /// What is open is an ambiguity of the text, which is marked so where its table has such marks, and read as the text is by default
+    /// where nobody says otherwise.
     fn assert_open_of_text<P: Spoken>() {
+        let is_marked = P::PLACES.iter().any(|it| it.open);
         for (name, ways) in P::OPEN {
             let known = P::PLACES.iter().find(|it| it.name == *name);
-            let known = known.unwrap_or_else(|| panic!("{name}")).choices;
-            let known: Vec<_> = known.iter().map(|it| it.value).collect();
+            let known = known.unwrap_or_else(|| panic!("{name}"));
+            assert!(known.open || !is_marked, "{name}");
+            let known: Vec<_> = known.choices.iter().map(|it| it.value).collect();
             assert!(ways.iter().all(|it| known.contains(it)), "{name}");
             assert_eq!(ways.first(), known.first(), "{name}");
         }
@@ -250,6 +244,8 @@ mod tests {
 
     #[test]
     fn what_is_open_is_an_ambiguity_of_the_text() {
+        assert_open_of_text::<Aaep>();
+        assert_open_of_text::<McpAql>();
         assert_open_of_text::<PendingAction>();
     }
 }

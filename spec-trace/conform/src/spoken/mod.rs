@@ -9,10 +9,9 @@ mod producer;
 mod suite;
 
 use countersign_model::engine::party::Executor;
-use countersign_model::engine::protocol::Protocol as Text;
 use countersign_model::facade::engine::Catalog;
-use countersign_model::wire::Codec;
-use countersign_protocol::{Kind, Op, Protocol};
+use countersign_model::wire::{Codec, Flaw};
+use countersign_protocol::{Greeting, Kind, Op, Protocol};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -20,9 +19,10 @@ use crate::checked::{Read, Worded};
 use crate::driven::Step;
 use crate::search::Differing;
 
-pub use driver::{Driver, judging};
-pub use play::{drawn, play, seeded, shrunk};
-pub use producer::Producer;
+pub use driver::{Driver, judge, judging, readings};
+pub(crate) use play::random;
+pub use play::{Broken, drawn, play, seeded, shrunk};
+pub use producer::{Producer, ablated, text_of, unseen};
 pub use suite::{derived, translated};
 
 /// When a run begins, in milliseconds since the epoch.
@@ -63,6 +63,11 @@ pub trait Spoken: Catalog + Worded + Differing {
     /// What an implementation names, each by the member that holds the name.
     const NAMED: &'static [&'static str];
 
+    /// What is known of whoever declares this, before anything has happened.
+    fn declared(_: &Greeting<Wire<Self>>) -> Self::Account {
+        Self::Account::default()
+    }
+
     /// What an implementation has named of that kind, by number.
     fn names(codec: &Self::Codec, kind: usize) -> &[String];
 
@@ -95,15 +100,27 @@ pub trait Spoken: Catalog + Worded + Differing {
 }
 
 /// A reference with its host, in process.
-pub trait Host<P: Text>: Executor<P> {
+pub trait Host<P: Catalog>: Executor<P> {
     /// What the host chooses.
     type Settings: Clone + Default + Serialize + DeserializeOwned;
+    /// What a run shows of the form of its outputs.
+    type Form: Default;
 
     /// A reference of which nobody has asked anything.
     fn new(settings: Self::Settings) -> Self;
 
     /// What it puts out for a request, by which it may have died.
     fn answer(&mut self, call: &P::Call) -> Vec<P::Output>;
+
+    /// What of the last outputs is not of its form, where the alphabet does not hold it.
+    fn flaws(&self, _: &mut Self::Form, _: &P::Call, _: &[P::Output]) -> Vec<Flaw> {
+        Vec::new()
+    }
+
+    /// What is known of a reference with these settings, before anything has happened.
+    fn account(_: &Self::Settings) -> P::Account {
+        P::Account::default()
+    }
 
     /// The reading under which these settings are right.
     fn reading(settings: &Self::Settings) -> P::Reading;
@@ -113,4 +130,14 @@ pub trait Host<P: Text>: Executor<P> {
 
     /// The default for half of the bytes; else one bit a choice.
     fn drawn(byte: u8) -> Self::Settings;
+}
+
+/// Outputs, each with what is first of its flaws.
+fn read<O>(outputs: Vec<O>, flaws: &[Flaw]) -> Vec<Read<O>> {
+    let read = |(place, output)| {
+        let flaw = flaws.iter().find(|it| it.place == place);
+        let flaw = flaw.map(|it| (it.clause, it.text.clone()));
+        Read { output, flaw }
+    };
+    outputs.into_iter().enumerate().map(read).collect()
 }

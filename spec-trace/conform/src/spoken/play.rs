@@ -1,15 +1,46 @@
 //! Random runs of the reference, under the checker.
 
-use countersign_model::engine::protocol::Variant;
+use std::fmt;
 
-use super::{Driver, Host as _, Spoken};
-use crate::checked::{Checked, Read};
-use crate::driven::{Asked, Driven as _, Run};
+use countersign_model::engine::protocol::Variant;
+use countersign_model::judge::Finding;
+
+use super::{Driver, Host, Spoken};
+use crate::checked::Checked;
+use crate::driven::{Asked, Run};
 use crate::shrinking;
-use crate::wide::{Broken, random};
+
+/// Where a run broke something.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The step at which it did, counted from 0.
+    pub at: usize,
+    /// What the checker found; at least one.
+    pub findings: Vec<Finding>,
+    /// The calls and outputs up to there, one call a line.
+    pub shown: Vec<String>,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let findings = self.findings.iter().map(ToString::to_string);
+        formatter.write_str(&findings.collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// The bytes that a seed gives.
+pub(crate) fn random(seed: u64) -> impl Iterator<Item = u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_be_bytes()[0]
+    })
+}
 
 /// The random run of the reference that bytes are: the first what its host has chosen, the others the steps.
-pub fn drawn<P: Spoken>(bytes: &[u8]) -> Run<Driver<P>> {
+pub fn drawn<P: Spoken>(bytes: &[u8]) -> Run<P> {
     let (settings, steps) = bytes.split_first().unwrap_or((&0, &[]));
     Run {
         settings: serde_json::to_value(P::Reference::drawn(*settings)).ok(),
@@ -18,7 +49,7 @@ pub fn drawn<P: Spoken>(bytes: &[u8]) -> Run<Driver<P>> {
 }
 
 /// The random run of the reference that a seed gives, of about so many steps.
-pub fn seeded<P: Spoken>(seed: u64, steps: usize) -> Run<Driver<P>> {
+pub fn seeded<P: Spoken>(seed: u64, steps: usize) -> Run<P> {
     let bytes: Vec<u8> = random(seed).take(1 + steps * P::BYTES).collect();
     drawn(&bytes)
 }
@@ -29,7 +60,7 @@ pub fn seeded<P: Spoken>(seed: u64, steps: usize) -> Run<Driver<P>> {
 ///
 /// [`Broken`], where the checker finds something.
 pub fn play<P: Spoken>(
-    run: &Run<Driver<P>>,
+    run: &Run<P>,
     mut each: impl FnMut(&P::Reference, &P::Call, &[P::Output]),
 ) -> Result<usize, Box<Broken>> {
     let settings = run.settings.clone();
@@ -39,7 +70,8 @@ pub fn play<P: Spoken>(
         reading: P::Reference::reading(&settings),
         ..Variant::default()
     };
-    let mut checked = Checked::<P>::new(variant, P::Account::default());
+    let mut checked = Checked::<P>::new(variant, P::Reference::account(&settings));
+    let mut form = <P::Reference as Host<P>>::Form::default();
     let (mut driver, mut reference) = (Driver::<P>::of_all(), P::Reference::new(settings));
     let mut calls = 0;
     for (at, step) in run.steps.iter().enumerate() {
@@ -50,9 +82,9 @@ pub fn play<P: Spoken>(
         driver.is_answered(&outputs);
         each(&reference, &call, &outputs);
         calls += 1;
-        let read = outputs.into_iter();
-        let read: Vec<_> = read.map(|output| Read { output, flaw: None }).collect();
-        let findings = P::judge(&mut checked, &call, &read);
+        let flaws = reference.flaws(&mut form, &call, &outputs);
+        let read = super::read(outputs, &flaws);
+        let findings = checked.see(&call, &read);
         if !findings.is_empty() {
             let shown = Vec::new();
             return Err(Box::new(Broken {
@@ -67,7 +99,7 @@ pub fn play<P: Spoken>(
 
 /// The run without any step that it does not need to break the same clause, with what it breaks and the calls of it; nothing where it
 /// breaks none.
-pub fn shrunk<P: Spoken>(run: &Run<Driver<P>>) -> Option<(Run<Driver<P>>, Box<Broken>)> {
+pub fn shrunk<P: Spoken>(run: &Run<P>) -> Option<(Run<P>, Box<Broken>)> {
     let broken = play(run, |_, _, _| {}).err()?;
     let clause = broken.findings.first()?.clause;
     let mut steps = run.steps[..=broken.at].to_vec();

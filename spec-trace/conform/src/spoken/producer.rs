@@ -4,32 +4,37 @@ use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::clause::ClauseSet;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
-use countersign_model::facade;
 use countersign_model::facade::engine::Variation;
+use countersign_model::facade::{self, Rule, Text};
 use countersign_model::wire::Codec as _;
 use countersign_protocol::{Answer, Common, Greeting, Op, Request, Response};
 use countersign_reference::time::Timestamp;
 
 use super::driver::{declaring_all, judging};
-use super::{Driver, Spoken, Wire};
+use super::{Spoken, Wire};
 use crate::implementation::{Implementation, Lost, Maker};
-use crate::suite::party::Answering;
 
-impl<P: Spoken> Answering for Driver<P> {
-    type Party = Producer<P>;
+/// The text of a protocol.
+///
+/// # Panics
+///
+/// Never: each protocol has a text.
+pub fn text_of<P: Spoken>() -> &'static Text {
+    facade::text(P::NAME).expect("the text is registered")
+}
 
-    fn greeting() -> Greeting<Wire<P>> {
-        declaring_all::<P>("model")
-    }
+/// The rules that are seen to be left out: of each [`Producer::without`] gives who leaves it out.
+pub fn ablated<P: Spoken>() -> impl Iterator<Item = &'static Rule> {
+    let rules = text_of::<P>().rules.iter();
+    let is_unseen = |name| P::UNSEEN.iter().any(|(unseen, _)| *unseen == name);
+    rules.filter(move |rule| rule.free.is_none() && !is_unseen(rule.name))
+}
 
-    fn unseen() -> Vec<(&'static str, &'static str)> {
-        P::UNSEEN.to_vec()
-    }
-
-    fn party(text: &dyn facade::Model) -> Producer<P> {
-        let text: Option<&Variation<P>> = text.as_any().downcast_ref();
-        Producer::new(text.map_or_else(Variant::default, |it| it.variant.clone()))
-    }
+/// The other rules, each with the reason why nobody sees that it is left out.
+pub fn unseen<P: Spoken>() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let free = text_of::<P>().rules.iter();
+    let free = free.filter_map(|rule| Some((rule.name, rule.free?)));
+    free.chain(P::UNSEEN.iter().copied())
 }
 
 /// An implementation that answers as a variant of the text has it. Where a clause is left out it does the gravest that the clause forbids.
@@ -43,13 +48,49 @@ pub struct Producer<P: Spoken> {
     checker: Checker<P>,
 }
 
+impl<P: Spoken> Default for Producer<P> {
+    /// One that answers as the text stands.
+    fn default() -> Self {
+        Self::new(Variant::default())
+    }
+}
+
 impl<P: Spoken> Producer<P> {
+    /// One that answers as this text has it.
+    ///
+    /// # Panics
+    ///
+    /// Where the text is that of another protocol.
+    pub fn of(text: &dyn facade::Model) -> Self {
+        let text: Option<&Variation<P>> = text.as_any().downcast_ref();
+        Self::new(text.expect("it is of this protocol").variant.clone())
+    }
+
+    /// One that leaves a rule out.
+    ///
+    /// # Panics
+    ///
+    /// Never: the usual bounds are in range.
+    pub fn without(rule: &'static Rule) -> Self {
+        let text = text_of::<P>();
+        let [_, small] = text.usual_bounds;
+        let text = (text.within)(small).expect("the usual bounds are in range");
+        Self::of(&*text.with(&[rule], &[]))
+    }
+
+    /// What it declares: everything.
+    pub fn greeting() -> Greeting<Wire<P>> {
+        declaring_all::<P>("model")
+    }
+
     fn new(variant: Variant<P>) -> Self {
+        let greeting = Self::greeting();
+        let account = P::declared(&greeting);
         Self {
             codec: P::Codec::default(),
-            world: World::new(P::Account::default()),
-            whole: judging(&Driver::<P>::greeting(), variant.reading),
-            checker: Checker::new(P::Account::default()),
+            world: World::new(account.clone()),
+            whole: judging(&greeting, variant.reading),
+            checker: Checker::new(account),
             variant,
         }
     }
@@ -93,7 +134,7 @@ impl<P: Spoken> Implementation<Wire<P>> for Producer<P> {
     fn ask(&mut self, request: Request<Wire<P>>) -> Result<Response<Wire<P>>, Lost> {
         let now = request.now.as_deref().map(Timestamp::parse);
         let answer = match (&request.op, now) {
-            (Op::Common(Common::Hello { .. }), _) => Answer::Greeting(Driver::<P>::greeting()),
+            (Op::Common(Common::Hello { .. }), _) => Answer::Greeting(Self::greeting()),
             (op, Some(Ok(now))) => {
                 if matches!(op, Op::Common(Common::Reset {})) {
                     self.start()?;

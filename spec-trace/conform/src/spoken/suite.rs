@@ -11,10 +11,10 @@ use countersign_model::facade::engine::{Step as Taken, Variation, property, run_
 use countersign_model::wire::Codec as _;
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
-use super::{Driver, Spoken, Wire};
-use crate::driven::{Driven as _, Others, Step, placeholder, play};
+use super::producer::{Producer, ablated, text_of, unseen};
+use super::{Spoken, Wire, judge};
+use crate::driven::{Step, placeholder, play};
 use crate::implementation::Greeted;
-use crate::suite::party::{ablated, text_of, unseen, without};
 use crate::suite::{Derived, Suite, of_parts};
 
 /// The steps that runs are.
@@ -26,8 +26,8 @@ type Steps<P> = Vec<Step<Wire<P>>>;
 /// # Panics
 ///
 /// Never: the text greets.
-pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<Driver<P>> {
-    let [committed, _] = of_parts::<Driver<P>>();
+pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<P> {
+    let [committed, _] = of_parts::<P>();
     let mut derived = Derived::default();
     let is_of_text = |it: &String| it.starts_with(WITHOUT) || it.starts_with(WITNESS);
     // Of runs that are equally long the last comes first.
@@ -39,7 +39,7 @@ pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<Driver<P>> {
     }
     let mut runs: Vec<Steps<P>> = derived.steps().cloned().collect();
     runs.reverse();
-    for rule in ablated::<Driver<P>>() {
+    for rule in ablated::<P>() {
         progress(rule.name);
         runs.push(shortest_without::<P>(rule));
     }
@@ -47,14 +47,13 @@ pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<Driver<P>> {
     let situations = situations::<P>();
     runs.extend(situations.values().cloned());
     runs.sort_by_key(Vec::len);
-    for rule in ablated::<Driver<P>>() {
+    for rule in ablated::<P>() {
         progress(rule.name);
         let mut known = BTreeSet::new();
-        let mut party = Greeted::new(without::<Driver<P>>(rule)).expect("it greets");
-        let judge = Driver::<P>::judge(party.greeting());
+        let mut party = Greeted::new(Producer::<P>::without(rule)).expect("it greets");
+        let judge = judge::<P>(party.greeting());
         for steps in &runs {
-            let played =
-                play::<Driver<P>, _>(&mut party, steps, &judge, None::<&mut Others<Driver<P>>>);
+            let played = play(&mut party, steps, &judge, None);
             let at = played.wrong.first().map(|it| it.at);
             for wrong in played.wrong.iter().filter(|it| Some(it.at) == at) {
                 let clause = wrong.finding.clause;
@@ -64,7 +63,7 @@ pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<Driver<P>> {
             }
         }
     }
-    for (name, reason) in unseen::<Driver<P>>() {
+    for (name, reason) in unseen::<P>() {
         derived.leaves_out(format!("{WITHOUT}{name}"), reason);
     }
     for it in P::WITNESSES {
@@ -81,7 +80,7 @@ const WITNESS: &str = "witness: ";
 fn shortest_without<P: Spoken>(rule: &'static Rule) -> Steps<P> {
     let text = within::<P>(&[rule]);
     let model = |bounds| {
-        let (variant, account) = (text.variant.clone(), P::Account::default());
+        let (variant, account) = (text.variant.clone(), P::account(Some(&bounds)));
         Model {
             variant: Variant::default(),
             party: Judged::new(ByVariant::new(variant, account.clone()), account),
@@ -137,7 +136,7 @@ const DEEPEST: usize = 8;
 
 /// The text without those clauses, within the bounds of a changed one.
 fn within<P: Spoken>(left_out: &[&'static Rule]) -> Variation<P> {
-    let text = text_of::<Driver<P>>();
+    let text = text_of::<P>();
     let [_, small] = text.usual_bounds;
     let small = (text.within)(small).expect("the usual bounds are in range");
     let text = small.with(left_out, &[]);

@@ -9,17 +9,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use countersign_model::facade::Model;
-use countersign_model::judge::Judge as _;
 use countersign_protocol::{Greeting, Op, Output, Protocol, Request};
 use countersign_reference::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::party::{Answering, all_of};
-use super::{Suite, Suited, committed};
-use crate::driven::{Asked, Others, Taken, at_reset, places, without};
+use super::{Suite, committed};
+use crate::checked::Checked;
+use crate::driven::{Asked, Others, Step, Taken, at_reset, places, without};
 use crate::implementation::{Greeted, Implementation, Lost, Said};
+use crate::spoken::{Capability, Driver, Producer, START, Spoken, Wire};
 
 /// The version of the form of vectors.
 pub const VERSION: u32 = 1;
@@ -112,9 +112,6 @@ pub struct Manifest {
     pub readings: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// What has no run, and runs that nobody was found to answer rightly as the text is taken; with the reason.
     pub left_out: BTreeMap<String, String>,
-    /// Files that end before their run does, for the same reason.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub cut_short: BTreeMap<String, String>,
 }
 
 /// The JSON Schema (draft 2020-12) of a file, and of the manifest.
@@ -152,9 +149,9 @@ const OWN_WORDS: &str = "message";
 const TEXT: &str = "text";
 
 /// How the text is taken where vectors are made.
-pub struct By<D: Answering> {
+pub struct By<P: Spoken> {
     /// Every way in which it may be taken, the one that is meant first.
-    pub readings: Vec<Taken<D::Judge>>,
+    pub readings: Vec<Taken<P>>,
     /// The choices and the numbers of it that are not those of the text.
     pub changed: BTreeMap<String, String>,
     /// The text where it is taken so; none where it stands as it is.
@@ -162,23 +159,22 @@ pub struct By<D: Answering> {
 }
 
 /// The vectors of a protocol, by the names of their files, as this party answers who is taken to be right where the text stands as it
-/// is. Where its answers to a run are wrong as the text is taken, the model answers; where it does not take all of the run, the
-/// vector ends there.
+/// is. Where its answers to a run are wrong as the text is taken, the text answers.
 ///
 /// # Errors
 ///
 /// [`Lost`], where it does not answer, or nothing is said of how the text is taken.
-pub fn vectors<D: Answering, I: Implementation<D::Protocol>>(
-    partner: &mut Greeted<D::Protocol, I>,
-    by: &By<D>,
+pub fn vectors<P: Spoken, I: Implementation<Wire<P>>>(
+    partner: &mut Greeted<Wire<P>, I>,
+    by: &By<P>,
 ) -> Result<(Manifest, BTreeMap<String, Vector>), Lost> {
-    let suite = committed::<D>();
+    let suite = committed::<P>();
     let Some(taken) = by.readings.first() else {
         return Ok((Manifest::of(&suite, by), BTreeMap::new()));
     };
     let mut manifest = Manifest::of(&suite, by);
-    let parties = by.model.iter().flat_map(|model| all_of::<D>(&**model));
-    let mut parties = parties.map(Greeted::new).collect::<Result<Vec<_>, _>>()?;
+    let producer = by.model.as_ref().map(|it| Producer::<P>::of(&**it));
+    let mut producer = producer.map(Greeted::new).transpose()?;
     let changed = by.changed.iter();
     let changed = changed.map(|(place, choice)| format!("{place}={choice}"));
     let changed = changed.collect::<Vec<_>>().join(", ");
@@ -186,30 +182,24 @@ pub fn vectors<D: Answering, I: Implementation<D::Protocol>>(
     for (place, run) in suite.played().enumerate() {
         let file = format!("{:04}.json", place + 1);
         let own = suite.runs[place].steps.len();
-        let mut answered = answers::<D, I>(partner, &taken.judge, &run.steps)?;
-        if answered.is_none() {
-            answered = answers_of_model::<D>(&mut parties, &taken.judge, &run.steps, own)?;
+        let mut answered = answers(partner, &taken.judge, &run.steps)?;
+        if let (None, Some(producer)) = (&answered, &mut producer) {
+            answered = answers(producer, &taken.judge, &run.steps)?;
         }
-        let Some((answered, taken_steps)) = answered.filter(|(all, _)| !all.is_empty()) else {
+        let Some(answered) = answered else {
             let reason = format!(
-                "the model does not take the run, and the answers of the reference are wrong by {changed}"
+                "the answers of the text are wrong, and those of the reference by {changed}"
             );
             manifest.left_out.insert(file, reason);
             continue;
         };
-        if taken_steps < own {
-            let reason = format!(
-                "the model does not take the rest of the run, and the answers of the reference are wrong by {changed}"
-            );
-            manifest.cut_short.insert(file.clone(), reason);
-        }
         let vector = Vector {
             version: VERSION,
             protocol: suite.protocol.clone(),
             shows: suite.runs[place].shows.clone(),
             readings: right_by(&by.readings, taken, &answered),
-            needs: needs::<D>(partner.greeting(), &run.steps[..own], &answered),
-            steps: steps::<D>(&answered, own),
+            needs: needs::<P>(partner.greeting(), &run.steps[..own], &answered),
+            steps: steps::<P>(&answered, own),
         };
         manifest.lists(&file, &vector);
         all.insert(file, vector);
@@ -219,7 +209,7 @@ pub fn vectors<D: Answering, I: Implementation<D::Protocol>>(
 
 impl Manifest {
     /// That of a suite, without files.
-    fn of<D: Answering>(suite: &Suite<D>, by: &By<D>) -> Self {
+    fn of<P: Spoken>(suite: &Suite<P>, by: &By<P>) -> Self {
         let left_out = suite.left_out.iter();
         let mut readings: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
         for (place, choice) in by.readings.iter().flat_map(|it| &it.choices) {
@@ -236,7 +226,6 @@ impl Manifest {
             left_out: left_out
                 .map(|it| (it.what.clone(), it.reason.clone()))
                 .collect(),
-            cut_short: BTreeMap::new(),
         }
     }
 
@@ -268,58 +257,27 @@ impl Vector {
     }
 }
 
-/// What a party has answered in a run, and how many steps it has taken.
-type Answers<D> = (Vec<Answered<D>>, usize);
-
-/// What the first of the parties answers that takes so many steps of a run, or else the one that takes the most.
-fn answers_of_model<D: Answering>(
-    parties: &mut [Greeted<D::Protocol, D::Party>],
-    judge: &D::Judge,
-    steps: &[D::Step],
-    own: usize,
-) -> Result<Option<Answers<D>>, Lost> {
-    let mut furthest: Option<Answers<D>> = None;
-    for party in parties {
-        let Some(answered) = answers::<D, _>(party, judge, steps)? else {
-            continue;
-        };
-        let so_far = furthest.as_ref().map_or(0, |(_, taken)| *taken);
-        if answered.1 > so_far {
-            furthest = Some(answered);
-        }
-        if furthest.as_ref().is_some_and(|(_, taken)| *taken >= own) {
-            break;
-        }
-    }
-    Ok(furthest)
-}
-
-/// What a party answers in a run, and how many steps it takes before one that it cannot do; none where something of it is wrong to this
-/// judge.
-fn answers<D: Suited, I: Implementation<D::Protocol>>(
-    partner: &mut Greeted<D::Protocol, I>,
-    judge: &D::Judge,
-    steps: &[D::Step],
-) -> Result<Option<Answers<D>>, Lost> {
-    partner.reset(D::START)?;
-    let mut judge = at_reset::<D>(judge);
-    let mut driven = D::begin(partner.greeting());
+/// What a party answers in a run, but for what it cannot do; none where something of it is wrong to this checker.
+fn answers<P: Spoken, I: Implementation<Wire<P>>>(
+    partner: &mut Greeted<Wire<P>, I>,
+    judge: &Checked<P>,
+    steps: &[Step<Wire<P>>],
+) -> Result<Option<Vec<Answered<P>>>, Lost> {
+    partner.reset(START)?;
+    let mut judge = at_reset::<P>(judge);
+    let mut driven = Driver::<P>::begin(partner.greeting());
     let mut all = Vec::new();
-    let mut taken = steps.len();
     for (place, step) in steps.iter().enumerate() {
         let Some(asked) = driven.ask(step) else {
             continue;
         };
         let Said::Outputs(outputs) = partner.ask(asked.now, asked.op.clone())? else {
-            taken = taken.min(place);
             continue;
         };
         let before = (driven.clone(), judge.clone());
-        if let Ok(shown) = driven.take(&asked.call, &outputs) {
-            let shown: Vec<_> = shown.into_iter().flatten().collect();
-            if !judge.see(asked.now, &asked.call, &shown).is_empty() {
-                return Ok(None);
-            }
+        let shown = driven.take(&asked.call, &outputs);
+        if !judge.see(&asked.call, &shown).is_empty() {
+            return Ok(None);
         }
         let (driven, judge) = before;
         all.push(Answered {
@@ -330,22 +288,22 @@ fn answers<D: Suited, I: Implementation<D::Protocol>>(
             outputs,
         });
     }
-    Ok(Some((all, taken)))
+    Ok(Some(all))
 }
 
 /// A request that was answered, and what was known before it.
-struct Answered<D: Suited> {
+struct Answered<P: Spoken> {
     /// The step of the run, counted from 0.
     place: usize,
-    driven: D,
-    judge: D::Judge,
-    asked: Asked<D>,
-    outputs: Vec<Output<D::Protocol>>,
+    driven: Driver<P>,
+    judge: Checked<P>,
+    asked: Asked<P>,
+    outputs: Vec<Output<Wire<P>>>,
 }
 
-impl<D: Suited> Answered<D> {
+impl<P: Spoken> Answered<P> {
     /// The clauses by which these outputs would be wrong.
-    fn wrong(&self, outputs: &[Output<D::Protocol>]) -> Vec<String> {
+    fn wrong(&self, outputs: &[Output<Wire<P>>]) -> Vec<String> {
         let clauses = Others::wrong(&self.driven, &self.judge, &self.asked, outputs);
         clauses.into_iter().map(str::to_owned).collect()
     }
@@ -403,10 +361,10 @@ fn others(value: &Value) -> Vec<Value> {
 
 /// The choices by which the answers are right, at each place that makes a difference where all others are taken as they are. The
 /// one that is taken comes first.
-fn right_by<D: Suited>(
-    readings: &[Taken<D::Judge>],
-    default: &Taken<D::Judge>,
-    answered: &[Answered<D>],
+fn right_by<P: Spoken>(
+    readings: &[Taken<P>],
+    default: &Taken<P>,
+    answered: &[Answered<P>],
 ) -> BTreeMap<String, Vec<String>> {
     let mut right: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut differs = BTreeSet::new();
@@ -419,12 +377,11 @@ fn right_by<D: Suited>(
         let known = right
             .entry((*place).to_owned())
             .or_insert_with(|| vec![(*usual).to_owned()]);
-        let mut judge = at_reset::<D>(&taken.judge);
+        let mut judge = at_reset::<P>(&taken.judge);
         let mut is_right = true;
         for it in answered {
             let shown = it.driven.clone().take(&it.asked.call, &it.outputs);
-            let shown: Vec<_> = shown.into_iter().flatten().flatten().collect();
-            is_right &= judge.see(it.asked.now, &it.asked.call, &shown).is_empty();
+            is_right &= judge.see(&it.asked.call, &shown).is_empty();
         }
         if is_right {
             known.push((*choice).to_owned());
@@ -437,23 +394,23 @@ fn right_by<D: Suited>(
 }
 
 /// The capabilities that are declared, and without which these steps are not asked like this.
-fn needs<D: Suited>(
-    greeting: &Greeting<D::Protocol>,
-    steps: &[D::Step],
-    answered: &[Answered<D>],
+fn needs<P: Spoken>(
+    greeting: &Greeting<Wire<P>>,
+    steps: &[Step<Wire<P>>],
+    answered: &[Answered<P>],
 ) -> Vec<String> {
-    let is_needed = |capability: &&<D::Protocol as Protocol>::Capability| {
+    let is_needed = |capability: &&Capability<P>| {
         let mut less = greeting.clone();
         less.supports.remove(capability);
-        let mut driven = D::begin(&Rc::new(less));
+        let mut driven = Driver::<P>::begin(&Rc::new(less));
         let mut answered = answered.iter().peekable();
         steps.iter().enumerate().any(|(place, step)| {
             let asked = driven.ask(step);
             let Some(it) = answered.next_if(|it| it.place == place) else {
                 return false;
             };
-            let is_same = asked.is_some_and(|asked| asked.op == it.asked.op);
-            !is_same || driven.take(&it.asked.call, &it.outputs).is_err()
+            driven.take(&it.asked.call, &it.outputs);
+            asked.is_none_or(|asked| asked.op != it.asked.op)
         })
     };
     let needed = greeting.supports.iter().filter(is_needed);
@@ -464,7 +421,7 @@ fn needs<D: Suited>(
 }
 
 /// The steps with what the judge says of each; those behind so many of the run are its ending.
-fn steps<D: Suited>(answered: &[Answered<D>], length: usize) -> Vec<VectorStep> {
+fn steps<P: Spoken>(answered: &[Answered<P>], length: usize) -> Vec<VectorStep> {
     let mut named = Named::default();
     named.learn(answered);
     // Every output of the run, with what of it matters, and after which step all its names are known.
@@ -476,7 +433,7 @@ fn steps<D: Suited>(answered: &[Answered<D>], length: usize) -> Vec<VectorStep> 
         }
     }
     let reset = VectorStep {
-        request: request::<D>(D::START, Op::Common(countersign_protocol::Common::Reset {})),
+        request: request::<P>(START, Op::Common(countersign_protocol::Common::Reset {})),
         expected: Vec::new(),
         forbidden: Vec::new(),
         allowed: Vec::new(),
@@ -512,7 +469,7 @@ fn steps<D: Suited>(answered: &[Answered<D>], length: usize) -> Vec<VectorStep> 
                 forbidden.push(Forbidden { pattern, because });
             }
         }
-        let request = request::<D>(it.asked.now, it.asked.op.clone());
+        let request = request::<P>(it.asked.now, it.asked.op.clone());
         steps.push(VectorStep {
             request: named.put_into(Value::Object(request)),
             expected,
@@ -525,8 +482,8 @@ fn steps<D: Suited>(answered: &[Answered<D>], length: usize) -> Vec<VectorStep> 
 }
 
 /// A request without its id.
-fn request<D: Suited>(now: i64, op: Op<D::Protocol>) -> Map<String, Value> {
-    let request = Request::<D::Protocol> {
+fn request<P: Spoken>(now: i64, op: Op<Wire<P>>) -> Map<String, Value> {
+    let request = Request::<Wire<P>> {
         id: 0,
         now: Some(Timestamp::from_millis(now).to_string()),
         op,
@@ -557,11 +514,11 @@ impl Pattern {
 struct Named(Vec<(Value, String, usize)>);
 
 impl Named {
-    fn learn<D: Suited>(&mut self, answered: &[Answered<D>]) {
+    fn learn<P: Spoken>(&mut self, answered: &[Answered<P>]) {
         let mut asked = String::new();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (at, it) in answered.iter().enumerate() {
-            let request = Value::Object(request::<D>(it.asked.now, it.asked.op.clone()));
+            let request = Value::Object(request::<P>(it.asked.now, it.asked.op.clone()));
             // What we have named ourselves is no name of theirs.
             if self.is_free_of(&request) {
                 asked.push_str(&request.to_string());

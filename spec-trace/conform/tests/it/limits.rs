@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::aaep::numbers::NUMBERS;
+use countersign_model::aaep::Aaep;
+use countersign_model::facade::engine::Catalog as _;
 use countersign_model::mcp_aql::readings::Numbers;
 use countersign_model::numbers::Value as Number;
 use countersign_model::pending_action::spec::{
@@ -117,7 +118,7 @@ fn the_limits_of_confirmation_tokens_are_those_of_the_text() {
 #[test]
 fn the_limits_of_confirmations_are_those_of_the_text() {
     let number = |name: &str| {
-        let found = NUMBERS.iter().find(|it| it.name == name).unwrap();
+        let found = Aaep::NUMBERS.iter().find(|it| it.name == name).unwrap();
         match &found.value {
             Number::Fixed { value, .. } => value.parse::<i64>().unwrap(),
             Number::Whole(_) | Number::Word(_) => panic!("{name} can be changed"),

@@ -1,12 +1,10 @@
 //! The integration tests of this crate, one module a subject.
 
-mod compared;
 mod corpora;
 mod limits;
-mod literal_edges;
+mod outside;
 mod party;
 mod process;
-mod random_runs;
 mod search;
 mod suite;
 mod wide;

@@ -5,7 +5,6 @@ use crate::wide;
 use std::collections::BTreeSet;
 
 use countersign_conform::driven::{Run, Step};
-use countersign_conform::mcp_aql::Driver;
 use countersign_conform::mcp_aql::executor::Settings;
 use countersign_conform::spoken::{play, seeded, shrunk};
 use countersign_model::mcp_aql::McpAql as Spec;
@@ -16,7 +15,7 @@ use proptest::test_runner::FileFailurePersistence;
 use serde_json::json;
 
 /// Plays a run; where it breaks something, keeps the shortest that does so as well.
-fn conforms(run: &Run<Driver>) -> usize {
+fn conforms(run: &Run<Spec>) -> usize {
     play::<Spec>(run, |_, _, _| {}).unwrap_or_else(|broken| {
         let Some((shrunk, broken)) = shrunk::<Spec>(run) else {
             panic!("{broken}: not seen again");
@@ -27,7 +26,7 @@ fn conforms(run: &Run<Driver>) -> usize {
 }
 
 /// The run of that seed, where the host has chosen so.
-fn chosen(seed: u64, steps: usize, settings: &Settings) -> Run<Driver> {
+fn chosen(seed: u64, steps: usize, settings: &Settings) -> Run<Spec> {
     Run {
         settings: serde_json::to_value(settings).ok(),
         ..seeded::<Spec>(seed, steps)
@@ -69,7 +68,7 @@ fn the_gatekeeper_conforms_for_as_long_as_it_is_given() {
 
 #[test]
 fn every_kept_run_conforms() {
-    for (file, run) in wide::every_kept_run::<Run<Driver>>("mcp-aql") {
+    for (file, run) in wide::every_kept_run::<Run<Spec>>("mcp-aql") {
         println!("{}", file.display());
         conforms(&run);
     }

@@ -5,9 +5,8 @@ use crate::wide;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use countersign_conform::driven::{Driven as _, Run, Step};
-use countersign_conform::pending_action::Driver;
-use countersign_conform::spoken::{play, seeded, shrunk};
+use countersign_conform::driven::{Run, Step};
+use countersign_conform::spoken::{Driver, play, seeded, shrunk};
 use countersign_model::pending_action::PendingAction as Spec;
 use countersign_model::pending_action::alphabet::{Body, Call, Event, Message, Op, Output, What};
 use countersign_protocol::pending_action::PendingAction;
@@ -18,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Plays a run; where it breaks something, keeps the shortest that does so as well.
-fn conforms(run: &Run<Driver>) -> usize {
+fn conforms(run: &Run<Spec>) -> usize {
     play(run, |_, _, _| {}).unwrap_or_else(|broken| {
         let Some((shrunk, broken)) = shrunk(run) else {
             panic!("{broken}: not seen again");
@@ -142,7 +141,7 @@ const fn output_word(output: &Output) -> &'static str {
 
 #[test]
 fn every_kept_run_conforms() {
-    for (file, run) in wide::every_kept_run::<Run<Driver>>("pending-action") {
+    for (file, run) in wide::every_kept_run::<Run<Spec>>("pending-action") {
         println!("{}", file.display());
         is_kept_as_written(&run);
     }
@@ -156,7 +155,7 @@ fn what_random_runs_keep_is_read_as_it_was_written() {
     }
 }
 
-fn is_kept_as_written(run: &Run<Driver>) {
+fn is_kept_as_written(run: &Run<Spec>) {
     let mut last = None;
     let played = play(run, |reference, _, _| last = Some(reference.clone()));
     played.unwrap_or_else(|broken| panic!("{broken}"));
@@ -241,7 +240,7 @@ fn a_run_keeps_its_meaning_without_some_steps() {
         }))
     };
     let steps = [propose("a"), propose("b"), decide(1), decide(2), decide(3)];
-    let without = |gone| Driver::without(&steps, gone);
+    let without = |gone| Driver::<Spec>::without(&steps, gone);
     assert_eq!(without(0..1), [propose("b"), decide(1), decide(2)]);
     assert_eq!(without(1..3), [propose("a"), decide(2)]);
     assert_eq!(without(2..4), [propose("a"), propose("b"), decide(3)]);

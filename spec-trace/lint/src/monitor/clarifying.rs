@@ -275,11 +275,15 @@ impl Clarifications {
         forgotten.ids.token
     }
 
-    /// AAEP-6.1-9: as for confirmations, the same is not asked again while the first question is open.
+    /// AAEP-6.1-9: as for confirmations, the same is not asked again while the first question is open. What makes two questions the
+    /// same the text leaves open, but for two that take the same answers.
     fn judge_repetition(&self, event: &Event, question: &Clarification, notes: &mut Notes) {
         let mut open = self.asked.iter().filter(|it| it.status == Status::Open);
         let same = |it: &&Asked| {
-            it.producer == event.producer && it.question.question == question.question
+            let asked = &it.question;
+            it.producer == event.producer
+                && asked.question == question.question
+                && (&asked.kinds, &asked.choices) == (&question.kinds, &question.choices)
         };
         if let Some(earlier) = open.find(same) {
             let message = format!(

@@ -16,7 +16,7 @@ const LONGEST: usize = 200;
 #[derive(Debug, Default)]
 pub struct Tree {
     /// Each file as seen from the folder, with its text.
-    files: Vec<(String, String)>,
+    pub files: Vec<(String, String)>,
 }
 
 impl Tree {
@@ -78,7 +78,7 @@ impl Tree {
 }
 
 /// Whether a line names the clause in full: no longer word and no longer number begins or ends with the id.
-fn names(line: &str, id: &str) -> bool {
+pub fn names(line: &str, id: &str) -> bool {
     line.match_indices(id).any(|(start, _)| {
         let mut after = line[start + id.len()..].chars();
         let goes_on = match after.next() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use countersign_model::ablation::Broken;
+use countersign_model::checker::Broken;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::compare::Compared;
 use countersign_model::departures::Departure;

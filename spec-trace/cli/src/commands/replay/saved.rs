@@ -8,15 +8,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use countersign_clauses::cited;
-use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Others, play};
+use countersign_conform::driven::{Step, play};
 use countersign_conform::implementation::{Greeted, Implementation};
-use countersign_conform::spoken::{self, Driver, Spoken};
-use countersign_conform::suite::{OfModel, Suited, translated};
+use countersign_conform::spoken::{self, Driver, Spoken, Wire, judge};
 use countersign_model::checker::StepText;
 use countersign_model::facade::engine::Variation;
-use countersign_model::facade::{self, Model, Value as Can, actions_of};
-use countersign_protocol::Protocol as _;
+use countersign_model::facade::{self, Model, Value as Can};
 use miette::miette;
 use serde_json::{Map, Value, json};
 
@@ -57,65 +54,33 @@ pub struct Asked {
     unsupported: BTreeSet<String>,
 }
 
-/// A driver by which the runs of a model are asked of an implementation.
-pub trait Replay: Suited {
-    /// Asks for every call of the run. None where the model has no such run.
-    fn asked<I: Implementation<Self::Protocol>>(
-        model: &dyn Model,
-        steps: &[StepText],
-        partner: &mut Greeted<Self::Protocol, I>,
-    ) -> Option<Asked>;
-}
-
-impl Replay for AaepDriver {
-    fn asked<I: Implementation<Self::Protocol>>(
-        model: &dyn Model,
-        steps: &[StepText],
-        partner: &mut Greeted<Self::Protocol, I>,
-    ) -> Option<Asked> {
-        asked_of_model::<Self, I>(model, steps, partner)
-    }
-}
-
-fn asked_of_model<D: OfModel, I: Implementation<D::Protocol>>(
+/// Asks for every call of a run. None where the text has no such run.
+fn asked<P: Spoken, I: Implementation<Wire<P>>>(
     model: &dyn Model,
     steps: &[StepText],
-    partner: &mut Greeted<D::Protocol, I>,
+    partner: &mut Greeted<Wire<P>, I>,
 ) -> Option<Asked> {
-    let model = facade::specification_of::<D::Model>(model);
-    let actions = actions_of(&model, steps)?;
-    let steps = translated::<D>(&model, &actions);
-    Some(played::<D, I>(steps, partner))
-}
-
-impl<P: Spoken> Replay for Driver<P> {
-    fn asked<I: Implementation<Self::Protocol>>(
-        model: &dyn Model,
-        steps: &[StepText],
-        partner: &mut Greeted<Self::Protocol, I>,
-    ) -> Option<Asked> {
-        let model: &Variation<P> = model.as_any().downcast_ref()?;
-        let run = model.taken(steps)?;
-        let steps: Vec<_> = spoken::translated(&run).collect();
-        let is_unsaid = steps.contains(&None);
-        let steps = steps.into_iter().flatten().collect();
-        let mut asked = played::<Self, I>(steps, partner);
-        if is_unsaid {
-            let reason = "a word that no request has".to_owned();
-            asked.unsupported.insert(reason);
-        }
-        Some(asked)
+    let model: &Variation<P> = model.as_any().downcast_ref()?;
+    let run = model.taken(steps)?;
+    let steps: Vec<_> = spoken::translated(&run).collect();
+    let is_unsaid = steps.contains(&None);
+    let steps = steps.into_iter().flatten().collect();
+    let mut asked = played::<P, I>(steps, partner);
+    if is_unsaid {
+        let reason = "a word that no request has".to_owned();
+        asked.unsupported.insert(reason);
     }
+    Some(asked)
 }
 
-fn played<D: Suited, I: Implementation<D::Protocol>>(
-    mut steps: Vec<D::Step>,
-    partner: &mut Greeted<D::Protocol, I>,
+fn played<P: Spoken, I: Implementation<Wire<P>>>(
+    mut steps: Vec<Step<Wire<P>>>,
+    partner: &mut Greeted<Wire<P>, I>,
 ) -> Asked {
     // What has happened is then seen.
-    steps.extend(D::ends(&steps));
-    let judge = D::judge(partner.greeting());
-    let played = play::<D, I>(partner, &steps, &judge, None::<&mut Others<D>>);
+    steps.extend(Driver::<P>::ends(&steps));
+    let judge = judge::<P>(partner.greeting());
+    let played = play(partner, &steps, &judge, None);
     let found = || played.wrong.iter().map(|it| &it.finding);
     let wrong = found().map(|it| (it.clause, it.text.clone()));
     Asked {
@@ -131,9 +96,9 @@ fn played<D: Suited, I: Implementation<D::Protocol>>(
 /// # Errors
 ///
 /// A document without runs, or a run that the model does not have.
-pub(super) fn replay<D: Replay, I: Implementation<D::Protocol>>(
+pub(super) fn replay<P: Spoken, I: Implementation<Wire<P>>>(
     document: &Value,
-    partner: &mut Greeted<D::Protocol, I>,
+    partner: &mut Greeted<Wire<P>, I>,
     format: ReportFormat,
 ) -> miette::Result<Answer> {
     let mut runs = Vec::new();
@@ -143,8 +108,8 @@ pub(super) fn replay<D: Replay, I: Implementation<D::Protocol>>(
     }
     let mut all = Vec::new();
     for run in runs {
-        let model = model(D::Protocol::NAME, &run.setting)?;
-        let played = D::asked(&*model, &run.steps, partner).ok_or_else(|| {
+        let model = model(P::NAME, &run.setting)?;
+        let played = asked::<P, I>(&*model, &run.steps, partner).ok_or_else(|| {
             let name = printable(&run.name);
             miette!("{name}: the model of this version has no such run")
         })?;
@@ -171,7 +136,7 @@ pub(super) fn replay<D: Replay, I: Implementation<D::Protocol>>(
             let _ = writeln!(
                 text,
                 "{}: {}: {does} of {} done, {wrong} with something wrong, by the text as it stands",
-                D::Protocol::NAME,
+                P::NAME,
                 status.verdict(),
                 all.len()
             );
@@ -179,7 +144,7 @@ pub(super) fn replay<D: Replay, I: Implementation<D::Protocol>>(
         }
         ReportFormat::Json => {
             let runs: Vec<_> = all.iter().map(Done::json).collect();
-            let (protocol, verdict) = (D::Protocol::NAME, status.verdict());
+            let (protocol, verdict) = (P::NAME, status.verdict());
             let document = json!({ "protocol": protocol, "verdict": verdict, "runs": runs });
             Ok(Answer::json(&document, status))
         }

@@ -573,32 +573,19 @@ struct NotJudged {
     reason: String,
 }
 
-/// All of a protocol, or one that the model does not have.
 #[derive(JsonSchema)]
-#[serde(untagged)]
-enum Readings {
-    Modelled {
-        protocol: Protocol,
-        bounds: String,
-        without: Vec<String>,
-        literal: bool,
-        countersign: String,
-        /// The longest runs that were looked at.
-        steps: u64,
-        readings: Vec<Reading>,
-        /// The verdict.
-        result: Outcome,
-    },
-    Beside {
-        protocol: Protocol,
-        name: String,
-        clauses: Vec<String>,
-        question: String,
-        choices: Vec<String>,
-        modelled: bool,
-        /// The verdict.
-        result: Outcome,
-    },
+#[expect(clippy::struct_field_names, reason = "the member is called so")]
+struct Readings {
+    protocol: Protocol,
+    bounds: String,
+    without: Vec<String>,
+    literal: bool,
+    countersign: String,
+    /// The longest runs that were looked at.
+    steps: u64,
+    readings: Vec<Reading>,
+    /// The verdict.
+    result: Outcome,
 }
 
 #[derive(JsonSchema)]
@@ -728,31 +715,24 @@ struct Verified {
     holds: bool,
     unique_states: u64,
     transitions: u64,
-    /// Those compared with the executor.
-    edges: u64,
-    /// Of model state and executor, at small bounds.
-    pairs: u64,
-    /// The walk over the literal model, where `--full` asks for it.
-    literal: Option<Walk>,
-    /// Walks at bounds set aside for what others go without.
-    aside: Vec<Walk>,
-    /// The walk over the judge of recorded streams, where the protocol has one.
-    judged: Option<Judging>,
+    /// The worlds that were searched, each with the reference in it.
+    worlds: Vec<World>,
+    /// The search of the text with lint at its recording, where the protocol has recordings.
+    recordings: Option<Recordings>,
     divergences: Vec<Divergence>,
 }
 
 #[derive(JsonSchema)]
-struct Walk {
+struct World {
     bounds: String,
     states: u64,
-    edges: u64,
+    transitions: u64,
 }
 
 #[derive(JsonSchema)]
-struct Judging {
-    /// Of model state and judge.
-    pairs: u64,
-    edges: u64,
+struct Recordings {
+    states: u64,
+    transitions: u64,
 }
 
 #[derive(JsonSchema)]
@@ -761,8 +741,6 @@ struct Divergence {
     steps: Vec<Step>,
     expected: String,
     actual: String,
-    /// What the text requires, where what is expected says less.
-    required: Option<String>,
 }
 
 #[derive(JsonSchema)]

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use countersign_clauses::cited_all;
-use countersign_conform::suite::vectors::{Manifest, Pattern, Vector, VectorStep};
+use countersign_conform::suite::vectors::{Pattern, Vector, VectorStep};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -23,8 +23,6 @@ pub struct Changed {
     steps: Vec<ChangedStep>,
     /// Whether nobody was found to answer the run rightly.
     left_out: bool,
-    /// How many steps there are now, where the run is cut short.
-    cut_to: Option<usize>,
 }
 
 /// A step at which they differ.
@@ -40,22 +38,16 @@ struct ChangedStep {
 }
 
 /// The files that differ, in order.
-pub fn all(
-    before: &BTreeMap<String, Vector>,
-    (manifest, after): (&Manifest, &BTreeMap<String, Vector>),
-) -> Vec<Changed> {
+pub fn all(before: &BTreeMap<String, Vector>, after: &BTreeMap<String, Vector>) -> Vec<Changed> {
     let changed = before.iter().filter_map(|(file, vector)| {
         let now = after.get(file);
         let steps = now.map_or_else(Vec::new, |now| steps(vector, now));
-        let is_cut = manifest.cut_short.contains_key(file);
-        let cut_to = now.filter(|_| is_cut).map(|it| it.steps.len());
         let changed = Changed {
             file: file.clone(),
             steps,
             left_out: now.is_none(),
-            cut_to,
         };
-        let is_other = changed.left_out || changed.cut_to.is_some() || !changed.steps.is_empty();
+        let is_other = changed.left_out || !changed.steps.is_empty();
         is_other.then_some(changed)
     });
     changed.collect()
@@ -75,7 +67,6 @@ fn steps(before: &Vector, after: &Vector) -> Vec<ChangedStep> {
 /// What a step demands and the other does not, each in words. What is forbidden of the one counts only where it is right in the other:
 /// a file names no more than what comes out somewhere in its run.
 fn only_in(step: &VectorStep, other: &VectorStep) -> Vec<String> {
-    // What a party cannot say, the party of the model for one, is nothing that its text leaves free.
     let is_required = |pattern: &Pattern| {
         let mut alike = other
             .expected
@@ -183,9 +174,7 @@ const TOLD: usize = 8;
 
 /// They in words; `by` is how the text is taken.
 pub fn text(changed: &[Changed], by: &str) -> String {
-    let (mut other, ended): (Vec<_>, Vec<_>) = changed.iter().partition(|it| !it.steps.is_empty());
-    let (left_out, cut): (Vec<_>, Vec<_>) = ended.into_iter().partition(|it| it.left_out);
-    let also_cut = other.iter().filter(|it| it.cut_to.is_some()).count();
+    let (mut left_out, mut other): (Vec<_>, Vec<_>) = changed.iter().partition(|it| it.left_out);
     let mut text = match other.len() {
         0 => hanging(
             "  ",
@@ -202,21 +191,13 @@ pub fn text(changed: &[Changed], by: &str) -> String {
         }
     };
     text += &told(&mut other, TOLD);
-    let counts = [
-        (cut.len() + also_cut, "cut short"),
-        (left_out.len(), "left out"),
-    ];
-    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<_> = counts
-        .map(|(count, how)| format!("{count} {how}"))
-        .collect();
-    if !counts.is_empty() {
+    if !left_out.is_empty() {
+        let count = left_out.len();
         let said = format!(
-            "{}: the answers of the reference are wrong by {by}, and the model does not take the run from there on",
-            counts.join(" and ")
+            "{count} left out: the answers of the text are wrong, and those of the reference by {by}"
         );
         text += &hanging("  ", &said);
-        text += &told(&mut [cut, left_out].concat(), TOLD);
+        text += &told(&mut left_out, TOLD);
     }
     text
 }
@@ -253,9 +234,6 @@ impl Changed {
         }
         if let Some(more) = self.steps.len().checked_sub(2) {
             parts.push(format!("and {} more", more + 1));
-        }
-        if let Some(count) = self.cut_to {
-            parts.push(format!("ends behind step {}", count.saturating_sub(1)));
         }
         parts.join(", ")
     }

@@ -14,7 +14,7 @@ use countersign_cli::differing::{Part, Report, binds};
 use countersign_conform::driven::{Divergence, Search};
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::side_by_side::{processors, side_by_side};
-use countersign_conform::suite::Suited;
+use countersign_conform::spoken::Spoken;
 use serde_json::Value;
 
 /// A fault, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
@@ -39,7 +39,7 @@ const SHRINKING: Duration = Duration::from_hours(1);
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The search in what this command starts.
-fn greeted<D: Suited>(command: Vec<String>) -> Search<D, Process> {
+fn greeted<P: Spoken>(command: Vec<String>) -> Search<P, Process> {
     let command = command.into_iter().map(OsString::from).collect();
     let greeted = Greeted::new(Process::new(command, PATIENCE));
     let mut search = Search::new(greeted.expect("it greets"));
@@ -48,7 +48,7 @@ fn greeted<D: Suited>(command: Vec<String>) -> Search<D, Process> {
 }
 
 /// The search in what this command starts, behind the suite.
-pub fn suited<D: Suited>(command: Vec<String>) -> Search<D, Process> {
+pub fn suited<P: Spoken>(command: Vec<String>) -> Search<P, Process> {
     let mut search = greeted(command);
     search.shrinking = SHRINKING;
     search.suite();
@@ -56,24 +56,24 @@ pub fn suited<D: Suited>(command: Vec<String>) -> Search<D, Process> {
 }
 
 /// The divergence that this clause leads, or under which it stands, where it is seen each time.
-fn root<'a, D: Suited>(search: &'a Search<D, Process>, clause: &str) -> Option<&'a Divergence<D>> {
+fn root<'a, P: Spoken>(search: &'a Search<P, Process>, clause: &str) -> Option<&'a Divergence<P>> {
     let all = || search.divergences.iter();
     let leads = all().find(|it| it.finding().clause == clause);
-    let names = |it: &&Divergence<D>| it.also.contains(clause) || it.consequences.contains(clause);
+    let names = |it: &&Divergence<P>| it.also.contains(clause) || it.consequences.contains(clause);
     let found = leads.or_else(|| all().find(names))?;
     let (seen, of) = found.again;
     (seen == of).then_some(found)
 }
 
 /// The divergences, and whether each counts.
-fn identities<D: Suited>(search: &Search<D, Process>) -> BTreeSet<(String, bool)> {
+fn identities<P: Spoken>(search: &Search<P, Process>) -> BTreeSet<(String, bool)> {
     let found = search.divergences.iter();
     let found = found.map(|it| (it.identity(), it.clauses().any(binds)));
     found.collect()
 }
 
 /// Each fault has the same divergences after so many runs of whatever seed: those that the suite shows, at least one.
-pub fn are_stable<D: Suited>(start: Start, faults: &[&str], runs: u64, seeds: &[u64]) {
+pub fn are_stable<P: Spoken>(start: Start, faults: &[&str], runs: u64, seeds: &[u64]) {
     if start(&[]).is_none() {
         return;
     }
@@ -83,7 +83,7 @@ pub fn are_stable<D: Suited>(start: Start, faults: &[&str], runs: u64, seeds: &[
         .collect();
     let is_stable = |(): &mut (), &(fault, seed): &(&str, u64)| {
         let command = start(&["--fault", fault]).expect("the adapter was started before");
-        let mut search = greeted::<D>(command);
+        let mut search = greeted::<P>(command);
         search.shrinking = Duration::ZERO;
         search.suite();
         let by_suite = identities(&search);
@@ -102,7 +102,7 @@ pub fn are_stable<D: Suited>(start: Start, faults: &[&str], runs: u64, seeds: &[
 }
 
 /// Each fault is caught by its clause, in a run of which no step can go.
-pub fn are_caught<D: Suited>(start: Start, faults: &[Caught<'_>]) {
+pub fn are_caught<P: Spoken>(start: Start, faults: &[Caught<'_>]) {
     if start(&[]).is_none() {
         return;
     }
@@ -110,7 +110,7 @@ pub fn are_caught<D: Suited>(start: Start, faults: &[Caught<'_>]) {
         let begin = Instant::now();
         let command = start(&["--fault", fault]).expect("the adapter was started before");
         assert!(seed <= BY_DEFAULT, "{fault}: {seed}");
-        let mut search = suited::<D>(command.clone());
+        let mut search = suited::<P>(command.clone());
         if root(&search, clause).is_none() && seed > 0 {
             search.seeded(seed);
         }
@@ -140,7 +140,7 @@ pub fn are_caught<D: Suited>(start: Start, faults: &[Caught<'_>]) {
 }
 
 /// The adapter passes, and so does each of so many variants, by the default reading or by the one that the variant names, and no other.
-pub fn variants_pass<D: Suited>(start: Start, count: usize) {
+pub fn variants_pass<P: Spoken>(start: Start, count: usize) {
     let Some(variants) = listed(start, "--list-variants") else {
         return;
     };
@@ -161,15 +161,15 @@ pub fn variants_pass<D: Suited>(start: Start, count: usize) {
         &all,
         || (),
         |(), (arguments, reading)| {
-            passes::<D>(start(arguments).expect("it was listed"), reading.as_slice());
+            passes::<P>(start(arguments).expect("it was listed"), reading.as_slice());
         },
     );
 }
 
 /// Nothing is found, every MUST that binds it is tried, and the text is taken otherwise than by default in these choices alone.
-pub fn passes<D: Suited>(command: Vec<String>, readings: &[(&str, &str)]) -> Search<D, Process> {
+pub fn passes<P: Spoken>(command: Vec<String>, readings: &[(&str, &str)]) -> Search<P, Process> {
     let told = command.join(" ");
-    let mut search = suited::<D>(command);
+    let mut search = suited::<P>(command);
     for seed in 1..=RUNS {
         search.seeded(seed);
     }

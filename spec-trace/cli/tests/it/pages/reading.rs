@@ -300,7 +300,7 @@ fn whatever_is_drawn_is_stepped_through_without_complaint() {
     let Some(mut browser) = Chromium::start() else {
         return;
     };
-    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/runs");
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/kept");
     let kept = ["aaep", "mcp-aql"].map(|protocol| {
         let mut files = fs::read_dir(traces.join(protocol)).expect("a folder");
         let file = files.next().expect("a kept run").expect("an entry");

@@ -24,7 +24,7 @@ pub fn whole() -> Report {
     let beside = (&above_worth(pending.name), clause_link as fn(&str) -> _);
     let worth = Drawn::of(pending, BOUNDS, &rules, beside).expect("bounds");
     let readings = Costs::of(pending, BOUNDS, &places).expect("bounds");
-    let place = aaep.place("timeout-uses-token").expect("a place");
+    let place = aaep.place("deadline-boundary").expect("a place");
     let costly = Costs::of(aaep, "small", &[place]).expect("bounds");
     Report {
         against: Some(compared()),

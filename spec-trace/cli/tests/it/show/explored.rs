@@ -68,7 +68,7 @@ impl Drop for Explorer {
 #[test]
 fn every_protocol_is_explored_in_words_and_pictures() {
     for (protocol, word) in [
-        ("aaep", "asks in session A: c1"),
+        ("aaep", "starts session 0"),
         ("mcp-aql", "configures a tolerance of 0"),
         ("pending-action", "proposes"),
     ] {

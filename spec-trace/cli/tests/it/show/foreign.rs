@@ -248,7 +248,7 @@ fn a_redacted_stream_quotes_nothing_in_any_format_and_still_shows_what_happened(
 
 #[test]
 fn what_is_no_stream_cannot_be_redacted() {
-    let run = "runs/aaep/a-tool-comes-back-while-a-question-waits.json";
+    let run = "kept/aaep/AAEP-6.3.4-3_memory-of-two-tokens.json";
     countersign(&["show", run, "--redact"])
         .assert()
         .code(2)

@@ -1,5 +1,6 @@
 //! The references on every transition of the search, and faults that only the search shows.
 
+mod aaep;
 mod mcp_aql;
 mod pending_action;
 
@@ -9,16 +10,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use countersign_conform::search::{Exact, model_of, search};
 use countersign_conform::spoken::{Host, Spoken};
-use countersign_model::engine::model::{Action, Environment, Model, Party, State};
+use countersign_model::engine::model::{Action, Model, Party, State};
 use countersign_model::engine::party::{Executor, Judged};
 use countersign_model::engine::protocol::Protocol;
+use countersign_model::facade::engine::Catalog;
 use stateright::Model as _;
 
-fn judged<P: Environment<Account: Default>, E: Executor<P>>(
-    bounds: P::Bounds,
-    executor: E,
-) -> Model<P, Judged<P, E>> {
-    model_of(Judged::new(executor, P::Account::default()), bounds)
+fn judged<P: Catalog, E: Executor<P>>(bounds: P::Bounds, executor: E) -> Model<P, Judged<P, E>> {
+    let account = P::account(Some(&bounds));
+    model_of(Judged::new(executor, account), bounds)
 }
 
 /// How many states and transitions the search has, and what of the situations it does not reach.
@@ -31,7 +31,7 @@ where
     Exact<P, P::Reference>: Party<P>,
 {
     let reading = P::Reference::reading(&settings);
-    let party = Exact::new(P::Reference::new(settings), P::Account::default());
+    let party = Exact::new(P::Reference::new(settings), P::account(Some(&bounds)));
     let mut model = model_of(party, bounds);
     model.variant.reading = reading;
     let searched = search(&model, 2, &|_| {});
@@ -80,7 +80,7 @@ fn fingerprint(it: &impl Hash) -> u64 {
 
 /// How many states there are where everything is told apart, how many where some are merged, and how many of those stand for
 /// states that put out something else, or lead elsewhere.
-fn merging<P: Environment<Account: Default>, E: Executor<P>>(
+fn merging<P: Catalog, E: Executor<P>>(
     bounds: P::Bounds,
     executor: E,
     merge: impl Fn(&mut E),

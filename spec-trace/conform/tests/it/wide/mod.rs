@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use countersign_conform::wide::{Run, Wide};
 use serde::de::DeserializeOwned;
 
 /// The folder of the kept runs of a protocol.
@@ -16,23 +15,8 @@ pub fn kept_runs(protocol: &str) -> PathBuf {
     kept.join(protocol)
 }
 
-/// Plays a run; where it breaks something, keeps the shortest that does so as well.
-pub fn play<W: Wide>(run: &Run<W>) -> usize {
-    run.play().unwrap_or_else(|broken| {
-        let Some((shrunk, broken)) = run.shrunk() else {
-            panic!("{broken}\n{}\nnot seen again", broken.shown.join("\n"));
-        };
-        let kept = shrunk.keep(&kept_runs(W::PROTOCOL));
-        panic!("{broken}\n{}\nkept: {kept:?}", broken.shown.join("\n"));
-    })
-}
-
-/// Plays runs for as long as `COUNTERSIGN_WIDE_SECONDS` says, from the seed `COUNTERSIGN_WIDE_SEED` on; prints how fast it is.
-pub fn play_for_as_long_as_it_is_given<W: Wide>() {
-    for_as_long_as_it_is_given(|seed| play(&Run::<W>::seeded(seed, 400)));
-}
-
-/// The same for whoever plays the run of a seed, and gives the number of its calls.
+/// Plays the run of one seed after the other for as long as `COUNTERSIGN_WIDE_SECONDS` says, from the seed `COUNTERSIGN_WIDE_SEED` on; prints
+/// how fast it is. `play` gives the number of calls of a run.
 pub fn for_as_long_as_it_is_given(play: impl Fn(u64) -> usize) {
     let number = |name, default| {
         let text = std::env::var(name).ok();
@@ -69,14 +53,4 @@ pub fn every_kept_run<R: DeserializeOwned>(protocol: &str) -> Vec<(PathBuf, R)> 
         (file, run)
     };
     files.into_iter().map(read).collect()
-}
-
-/// Plays every run that is kept.
-pub fn play_every_kept_run<W: Wide>() {
-    for (file, run) in every_kept_run::<Run<W>>(W::PROTOCOL) {
-        assert_eq!(run.protocol, W::PROTOCOL);
-        if let Err(broken) = run.play() {
-            panic!("{}: {broken}\n{}", file.display(), broken.shown.join("\n"));
-        }
-    }
 }
