@@ -1011,7 +1011,7 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         (&["check", "nonsense"], "possible values: aaep, mcp-aql"),
         (
             &["check", "aaep", "--bounds", "huge"],
-            "expected one of small, default, large, three",
+            "expected one of small, default, one, replies, ",
         ),
         (
             &["check", "aaep", "--without", "NOPE-1"],
@@ -1053,7 +1053,7 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         ),
         (
             &["verify", "--bounds", "huge"],
-            "expected one of small, default, large, three",
+            "expected one of small, default, one, replies, ",
         ),
         (&["clauses", "NOPE-1"], "unknown clause"),
         (
