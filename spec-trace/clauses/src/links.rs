@@ -170,6 +170,7 @@ struct Gaps {
     /// What nothing can check.
     exception: Vec<Gap>,
     /// What no rule of a model stands for.
+    #[serde(default)]
     without_rule: Vec<Gap>,
     /// What the executor has nothing to do for.
     without_branch: Vec<Gap>,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use countersign_clauses::links::{Kind, Links, Row};
+use countersign_clauses::links::{Kind, Links, Row, not_checkable};
 use countersign_clauses::{Clause, ClauseId, faults};
 use countersign_lint::judged::JUDGED;
 use countersign_model::facade::{TEXTS, Text};
@@ -28,13 +28,19 @@ pub fn readings(clause: &Clause) -> Vec<(&'static str, &'static str)> {
     places.map(|it| (it.name, it.question)).collect()
 }
 
-/// The rows of one protocol's tables. What has to be possible is a property like what has to hold.
+/// The rows of one protocol's tables. What has to be possible is a property like what has to hold. A rule that shows in no output
+/// guards nothing where the registry says that the clause is not checkable.
 fn tables(text: &Text) -> Vec<Row> {
     let rules = text.rules.iter();
+    let rules = rules.filter(|it| it.free.is_none() || !it.clauses.iter().any(|id| is_gap(id)));
     let rules = rules.map(|it| (Kind::Guard, it.name.to_owned(), it.clauses.to_vec()));
     let properties = text.properties.iter().chain(&text.situations);
     let properties = properties.map(|it| (Kind::Property, it.name.clone(), it.clauses.clone()));
     rules.chain(properties).collect()
+}
+
+fn is_gap(id: &str) -> bool {
+    countersign_clauses::get(id).is_ok_and(|it| not_checkable(it).is_some())
 }
 
 /// The test that fails where a fault is put in.

@@ -42,9 +42,10 @@ A guarantee is what the text must prevent in every reading. `conformance` is
 what the text, read as given, requires of every run.
 
 A property `holds` if every state within the bounds was searched. The search of
-a changed text is breadth first and ends at 10,000,000 states, unless --full is
-given; of pending-action it ends with the first break. A property that it did
-not break is then `not broken within N steps`.
+a changed text for its shortest break ends with the first that tells, or
+at 300,000 states, unless --full is given; whether every run of another reading
+holds is searched first, in up to ten times as many. A property that was not
+broken is then `not broken within N steps`.
 
 Exit status: 0 all properties hold and every situation was reached; 1 a property
 is broken; 3 the search was cut, or a situation was not reached.";
