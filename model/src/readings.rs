@@ -9,8 +9,6 @@ pub struct Place<R: 'static> {
     pub clauses: &'static [&'static str],
     /// What is open.
     pub question: &'static str,
-    /// What bounds must have for its ways to be told apart; nothing where all do.
-    pub with: Option<&'static str>,
     /// Whether an implementation may take it in any of these ways; else the text says which, and the others are for its editors to try.
     pub open: bool,
     /// The choices, the default first.
@@ -78,7 +76,6 @@ macro_rules! ambiguities {
             name: $name,
             clauses: &[$($clause),+],
             question: $question,
-            with: None,
             open: ambiguities!(@ $($open)?),
             choices: &[
                 $crate::readings::Choice { value: $default_value, gloss: $default_gloss, set: |it| it.$field = $choice::$default },

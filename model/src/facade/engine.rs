@@ -138,7 +138,6 @@ pub(super) fn text<P: Catalog>() -> Text {
         situations: P::WITNESSES.iter().map(property).collect(),
         longest: P::LONGEST,
         unstated: &[],
-        shortest: None,
         usual_bounds: ["default", "small"],
         within: |bounds| Ok(Arc::new(Variation::<P>::within(bounds)?)),
     }
@@ -151,7 +150,6 @@ fn rule(clause: &'static Entry) -> Rule {
         aliases: clause.aliases,
         clauses: std::slice::from_ref(&clause.id),
         gist: clause.gist,
-        with: None,
         in_samples: clause.in_samples,
         free: clause.free,
     }
@@ -764,14 +762,6 @@ impl<P: Catalog> Model for Variation<P> {
             is_literal: true,
             ..self.clone()
         })
-    }
-
-    fn shows(&self, _: Option<&str>) -> bool {
-        true
-    }
-
-    fn showing(&self, _: Option<&str>) -> Arc<dyn Model> {
-        Arc::new(self.clone())
     }
 
     fn departures(&self, other: &dyn Model) -> Vec<Departure> {

@@ -51,8 +51,6 @@ pub struct Text {
     pub longest: usize,
     /// Of what the text guarantees, what no property states: the clause, and what of it is not searched.
     pub unstated: &'static [(&'static str, &'static str)],
-    /// Why a shortest run may begin with more than bears on its end.
-    pub shortest: Option<&'static str>,
     /// The bounds that the text as it stands is searched within, and every other variant.
     pub usual_bounds: [&'static str; 2],
     /// The text as it stands within those bounds: the name of bounds, and changes to them.
@@ -70,8 +68,6 @@ pub struct Rule {
     pub clauses: &'static [&'static str],
     /// The rule in a sentence.
     pub gist: &'static str,
-    /// What the bounds must have for it to matter.
-    pub with: Option<&'static str>,
     /// The sections of the text whose own code leaves it out.
     pub in_samples: Option<&'static str>,
     /// Why nobody outside finds anything wrong where it is left out.
@@ -87,8 +83,6 @@ pub struct Place {
     pub clauses: &'static [&'static str],
     /// What is open.
     pub question: &'static str,
-    /// What the bounds must have for its ways to be told apart.
-    pub with: Option<&'static str>,
     /// The ways to read it, the default first.
     pub choices: Vec<Way>,
     /// Why the first way is the default.
@@ -206,10 +200,6 @@ pub trait Model: Debug + Send + Sync {
     fn as_it_stands(&self) -> Arc<dyn Model>;
     /// The same without the quotient.
     fn literal(&self) -> Arc<dyn Model>;
-    /// Whether what needs so many of something shows within these bounds; what needs nothing always does.
-    fn shows(&self, with: Option<&str>) -> bool;
-    /// The same within bounds in which that shows.
-    fn showing(&self, with: Option<&str>) -> Arc<dyn Model>;
     /// All in which it differs from another: rules first, then readings, then numbers.
     fn departures(&self, other: &dyn Model) -> Vec<Departure>;
     /// Searches every run, or so many states of a changed text as take less than a minute unless it is searched `whole`.
@@ -286,7 +276,6 @@ impl<R> From<&readings::Place<R>> for Place {
             name: place.name,
             clauses: place.clauses,
             question: place.question,
-            with: place.with,
             choices: place.choices.iter().map(Way::from).collect(),
             why: place.why,
         }

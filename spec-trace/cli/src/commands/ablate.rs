@@ -107,7 +107,7 @@ pub(super) fn by_reading(model: &dyn Model) -> BTreeSet<String> {
 fn without(model: &dyn Model, ablation: &Ablation) -> Arc<dyn Model> {
     let left_out = [Some(ablation.rule), ablation.masked_by];
     let left_out: Vec<_> = left_out.into_iter().flatten().collect();
-    model.showing(ablation.rule.with).with(&left_out, &[])
+    model.with(&left_out, &[])
 }
 
 fn ablation_json(model: &dyn Model, ablation: &Ablation) -> Value {

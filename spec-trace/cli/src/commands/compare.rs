@@ -13,7 +13,7 @@ use countersign_conform::suite::committed;
 use countersign_model::aaep::Aaep;
 use countersign_model::checker::{Broken, Limit, PropertyVerdict};
 use countersign_model::compare::{Advised, Compared, Difference};
-use countersign_model::departures::{Departure, What};
+use countersign_model::departures::Departure;
 use countersign_model::facade::{Model, Text};
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
@@ -225,9 +225,6 @@ fn compare(args: &Args, format: Format) -> miette::Result<Answer> {
             }
             said += &guarantees_text(&broken, &[a, b].map(changed_numbers), &by_shared);
             said += &vectors_text(all, &changed);
-            if let Some(shortest) = text.shortest {
-                said += &hanging("\nshortest means ", shortest);
-            }
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
             let directions = [("a", "b", only_a, each_a), ("b", "a", only_b, each_b)];
@@ -291,33 +288,16 @@ fn only_text(
     said + &each_text(text, &head, other, &rest)
 }
 
-/// The models of the two settings, within the same bounds where neither names any: such as show what is left out.
+/// The models of the two settings.
 fn models(text: &'static Text, settings: [&Setting; 2]) -> miette::Result<[Arc<dyn Model>; 2]> {
     let [a, b] = settings;
-    let (mut a, mut b) = (a.model(text)?, b.model(text)?);
-    if settings.iter().all(|it| it.bounds.is_none()) {
-        [a, b] = showing([a, b]);
-    }
+    let (a, b) = (a.model(text)?, b.model(text)?);
     if a.departures(&*b).is_empty() && a.bounds() == b.bounds() {
         return Err(miette!(
             "a and b are the same variant\n  hint: --b without:RULE, or reading:NAME=WAY, or spec:FILE"
         ));
     }
     Ok([a, b])
-}
-
-/// The two within bounds that show what they differ in.
-pub(super) fn showing([mut a, mut b]: [Arc<dyn Model>; 2]) -> [Arc<dyn Model>; 2] {
-    let left_out = [a.left_out(), b.left_out()].concat();
-    let mut with: Vec<_> = left_out.iter().map(|it| it.with).collect();
-    let differing = a.departures(&*b);
-    let read = differing.iter().filter(|it| it.what == What::Reading);
-    let places = read.filter_map(|it| a.text().place(it.name));
-    with.extend(places.map(|it| it.with));
-    for with in with {
-        (a, b) = (a.showing(with), b.showing(with));
-    }
-    [a, b]
 }
 
 /// A run that only one of two can have, in words.

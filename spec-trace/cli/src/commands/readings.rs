@@ -80,10 +80,9 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         Format::Text => {
             let mut said = String::new();
             for place in &places {
-                let elsewhere = elsewhere(model, place);
                 let unstated = unstated(text, place.clauses);
                 let is_explained = args.name.is_some();
-                said += &place_text(place, elsewhere.as_deref(), &ways, &unstated, is_explained);
+                said += &place_text(place, &ways, &unstated, is_explained);
             }
             for it in &beside {
                 said += &it.text();
@@ -226,16 +225,9 @@ fn ways(model: &dyn Model, places: &[&'static Place]) -> Vec<Way> {
         .collect()
 }
 
-/// The model that reads a place so, within bounds in which that shows.
+/// The model that reads a place so.
 fn taking(model: &dyn Model, place: &Place, choice: &Choice) -> Arc<dyn Model> {
-    let showing = model.showing(place.with);
-    showing.with(&[], &[(place.name, choice.value)])
-}
-
-/// The bounds within which a place is searched that does not show within those of the model.
-fn elsewhere(model: &dyn Model, place: &Place) -> Option<String> {
-    let showing = model.showing(place.with);
-    (!model.shows(place.with)).then(|| showing.bounds())
+    model.with(&[], &[(place.name, choice.value)])
 }
 
 /// Every way to take these places beside the default.
@@ -277,9 +269,6 @@ fn document(
     let text = model.text();
     let readings = places.iter().map(|place| {
         let mut json = place_json(place, ways, beside);
-        if let Some(bounds) = elsewhere(model, place) {
-            json["bounds"] = json!(bounds);
-        }
         let unstated = unstated(text, place.clauses).into_iter();
         json["not_looked_at"] = unstated
             .map(|(clause, what)| json!({ "clause": clause, "what": what }))
@@ -362,16 +351,12 @@ pub(crate) fn keeps(unstated: &[(&str, &str)]) -> String {
 /// A place and its ways; where one alone is asked for, with what each means.
 fn place_text(
     place: &Place,
-    bounds: Option<&str>,
     ways: &[Way],
     unstated: &[(&str, &str)],
     is_explained: bool,
 ) -> String {
     let mut text = hanging(&format!("{}  ", place.name), &cited_all(place.clauses));
     text += &hanging("  ", place.question);
-    if let Some(bounds) = bounds {
-        text += &hanging("  ", &format!("Searched at {bounds} bounds."));
-    }
     for way in ways.iter().filter(|way| way.place.name == place.name) {
         let head = format!("    {:<18}  ", way.value);
         let below = " ".repeat(head.len());

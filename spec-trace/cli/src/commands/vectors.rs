@@ -96,11 +96,9 @@ fn write<P: Spoken>(args: &Args, format: Format) -> miette::Result<Answer> {
     let [_, small] = args.protocol.text().usual_bounds;
     let small = within(args.protocol.text(), small)?;
     let changes = changes::<P>(args.spec.as_deref(), &args.reading)?;
-    let failing = small.with(&[], &changes.pairs());
-    let failing = failing.departs().then(|| {
-        let [text, so] = compare::showing([small, failing]);
-        compare::vectors::<P>(&*text, &*so)
-    });
+    let so = small.with(&[], &changes.pairs());
+    let failing = so.departs();
+    let failing = failing.then(|| compare::vectors::<P>(&*small, &*so));
     clear(&args.out)?;
     let shown = args.out.display();
     let written = put(&args.out, &made);

@@ -195,7 +195,7 @@ fn page(text: &Text, bounds: &str, worth: &Worth, beside: (&Markup, ShowClause))
 
 /// Why a run that breaks something without the rule is possible.
 fn explained(model: &dyn Model, single: &Single, property: &PropertyVerdict) -> Explanation {
-    let without = model.showing(single.rule.with).with(&[single.rule], &[]);
+    let without = model.with(&[single.rule], &[]);
     without.explain(&property.steps)
 }
 

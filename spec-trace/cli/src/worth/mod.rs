@@ -72,7 +72,7 @@ impl Worth {
         let what = format!("{}: leaving out", text.name);
         let progress = Progress::of(rules.len() as u64, &what, "rules");
         let broken = parallel::each(&rules, &progress, |rule| {
-            let without = model.showing(rule.with).with(&[*rule], &[]);
+            let without = model.with(&[*rule], &[]);
             let mut broken = without.broken_within(asked.steps);
             broken.properties.sort_by_key(|it| it.steps.len());
             broken

@@ -598,9 +598,6 @@ struct Reading {
     choices: Vec<Choice>,
     /// Of what is guaranteed, what the search does not look at although the place is about it.
     not_looked_at: Vec<NotLookedAt>,
-    /// Those in which it was searched, where it does not show in those of all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bounds: Option<String>,
 }
 
 #[derive(JsonSchema)]
