@@ -3,13 +3,13 @@
 
 use crate::aaep::Aaep;
 use crate::aaep::account::Account;
-use crate::aaep::alphabet::Output;
+use crate::aaep::alphabet::{Call, Output};
 use crate::aaep::describe;
 use crate::aaep::environment::Bounds;
 use crate::aaep::readings::{AMBIGUITIES, DefaultRule, Reading, Unlisted};
-use crate::checker::StepText;
 use crate::engine::fact::Fact;
-use crate::facade::engine::{Catalog, Size, Step, sizes};
+use crate::facade::engine::{Catalog, Size, sizes};
+use crate::facade::run::Step;
 use crate::numbers::{Number, Value};
 use crate::readings::{Choice, Place};
 
@@ -30,8 +30,17 @@ impl Catalog for Aaep {
         }
     }
 
-    fn describe(run: &[Step<Self>]) -> Vec<StepText> {
-        describe::run(run)
+    const PARTY: &'static str = "producer";
+
+    fn at(step: &Step<Self>) -> i64 {
+        match step {
+            Step::Call { call, .. } => call.now,
+            Step::Move(around) => around.clock,
+        }
+    }
+
+    fn said(call: &Call) -> (String, String) {
+        describe::said(&call.op)
     }
 
     fn output_text(output: &Output) -> String {

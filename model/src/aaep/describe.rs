@@ -3,57 +3,10 @@
 use crate::aaep::Aaep;
 use crate::aaep::alphabet::{
     Ask, By, Decision, Flaw, Kind, Message, Name, Op, Outcome, Output, Query, Reply, Response,
-    Risk, Run, Says, State, Status, SubscriptionId, Target, Text, Time, What,
+    Risk, Run, Says, State, Status, SubscriptionId, Target, Text, What,
 };
 use crate::aaep::environment::{ANA, BOB};
-use crate::checker::StepText;
-use crate::facade::engine::Step;
-
-/// The run in words.
-pub(super) fn run(run: &[Step<Aaep>]) -> Vec<StepText> {
-    let mut clock = 0;
-    let describe = |step: &Step<Aaep>| match step {
-        Step::Move(around) => {
-            let now = around.clock;
-            let moves = if now < clock {
-                "is set back"
-            } else {
-                "moves on"
-            };
-            let at = time(clock);
-            clock = now;
-            StepText {
-                at,
-                actor: "clock".to_owned(),
-                to: None,
-                action: format!("{moves} to {}", time(now)),
-                changes: Vec::new(),
-            }
-        }
-        Step::Call {
-            call,
-            outputs,
-            lost,
-        } => {
-            let (done, lost) = outputs.split_at(outputs.len().saturating_sub(*lost));
-            let done = done.iter().map(|it| format!("out: {}", output(it)));
-            let lost = lost.iter().map(|it| format!("lost: {}", output(it)));
-            let (actor, action) = said(&call.op);
-            StepText {
-                at: time(call.now),
-                to: (actor != "process").then(|| "producer".to_owned()),
-                actor,
-                action,
-                changes: done.chain(lost).collect(),
-            }
-        }
-    };
-    run.iter().map(describe).collect()
-}
-
-fn time(it: Time) -> String {
-    format!("t={}.{:03} s", it.div_euclid(1000), it.rem_euclid(1000))
-}
+use crate::facade::engine::Catalog as _;
 
 fn subscriber(id: Option<SubscriptionId>) -> String {
     match id {
@@ -65,7 +18,7 @@ fn subscriber(id: Option<SubscriptionId>) -> String {
 }
 
 /// Who asks, and for what.
-fn said(op: &Op) -> (String, String) {
+pub(super) fn said(op: &Op) -> (String, String) {
     let action = match op {
         Op::Deliver(it) => return (subscriber(it.sender), message(it)),
         Op::Restart { lost: 0 } => {
@@ -235,7 +188,7 @@ fn replied(reply: &Reply, sender: Option<SubscriptionId>) -> String {
     text.extend(
         reply
             .timestamp
-            .map(|it| format!(", decided at {}", time(it))),
+            .map(|it| format!(", decided at {}", Aaep::time(it))),
     );
     if reply.subscription != sender {
         text.push_str(", as ");

@@ -8,6 +8,7 @@ use std::thread;
 
 use stateright::{Checker as _, Model as _};
 
+use super::run::{Run, Step, describe, run_of};
 use super::{Ablation, Explanation, Instead, Model, Number, Place, Property, Rule, Text, change};
 use crate::bounds::BoundsError;
 use crate::checker::{Broken, CheckReport, Kind, Limit, PropertyVerdict, STATES, StepText};
@@ -15,7 +16,7 @@ use crate::compare::{Advised, Compared, Difference};
 use crate::departures::{Departure, What, taken_otherwise};
 use crate::engine::checker::{Checker, Finding, Judgement};
 use crate::engine::clause::{Clause, ClauseSet, Entry};
-use crate::engine::model::{self, Action, CONFORMS, Environment, Party, State, Statement};
+use crate::engine::model::{self, CONFORMS, Environment, Party, State, Statement};
 use crate::engine::party::{Apart, Beside};
 use crate::engine::protocol::{Protocol, Variant};
 use crate::engine::world::{Freedom, Mismatch, World};
@@ -45,8 +46,21 @@ pub trait Catalog:
     fn account(_: Option<&Self::Bounds>) -> Self::Account {
         Self::Account::default()
     }
-    /// A run in words.
-    fn describe(run: &[Step<Self>]) -> Vec<StepText>;
+    /// What the party is called in words.
+    const PARTY: &'static str;
+
+    /// The time of a step: of the call, or to which the clock moves.
+    fn at(step: &Step<Self>) -> i64;
+    /// A time in words.
+    fn time(at: i64) -> String {
+        format!("t={}.{:03} s", at.div_euclid(1000), at.rem_euclid(1000))
+    }
+    /// Who says something, and what, in words.
+    fn said(call: &Self::Call) -> (String, String);
+    /// What an output makes of a thing, in words.
+    fn becomes(_: &Self::Output) -> Option<(String, &'static str)> {
+        None
+    }
     /// An output in words.
     fn output_text(output: &Self::Output) -> String;
 }
@@ -88,25 +102,6 @@ macro_rules! sizes {
     };
 }
 pub(crate) use sizes;
-
-/// A step of a run.
-#[derive(Clone, Debug)]
-pub enum Step<P: Environment> {
-    /// The party is called, puts this out, and dies before the last `lost` outputs are carried out.
-    Call {
-        /// What is said.
-        call: P::Call,
-        /// What it puts out.
-        outputs: Vec<P::Output>,
-        /// How many outputs are lost.
-        lost: usize,
-    },
-    /// Nobody is called.
-    Move(P::Surroundings),
-}
-
-/// A run, from the start.
-type Run<P> = Vec<Step<P>>;
 
 /// So many are searched for everything that breaks by one rule.
 const STATES_OF_A_RULE: usize = 150_000;
@@ -194,19 +189,6 @@ impl<P: Environment> Found<P> {
             .iter()
             .any(|it| self.runs.contains_key(it.name))
     }
-}
-
-/// The run that takes these actions.
-pub fn run_of<P: Environment, Q>(actions: Vec<Action<P, Q>>) -> Run<P> {
-    let step = |action| match action {
-        Action::Call { call, answer, lost } => Step::Call {
-            call,
-            outputs: answer.1.clone(),
-            lost,
-        },
-        Action::Move(around) => Step::Move(around),
-    };
-    actions.into_iter().map(step).collect()
 }
 
 fn id_of<P: Protocol>(clause: Clause) -> &'static str {
@@ -542,7 +524,7 @@ impl<P: Catalog> Variation<P> {
             finding: None,
             holds: run.is_some() == (kind == Kind::Sometimes),
             steps: match (kind, run) {
-                (Kind::Always, Some(run)) => P::describe(run),
+                (Kind::Always, Some(run)) => describe::<P>(run),
                 (Kind::Always | Kind::Sometimes, _) => Vec::new(),
             },
         };
@@ -624,7 +606,7 @@ impl<P: Catalog> Variation<P> {
             texts.extend((!kept.is_empty()).then(|| others.clone()));
             let found = self.refused(&texts, limit, progress);
             let difference = found.runs.get(CONFORMS).map(|run| Difference {
-                steps: P::describe(run),
+                steps: describe::<P>(run),
                 instead: Self::answer(others, run),
                 needs: self.needed(other, run),
             });
@@ -650,7 +632,7 @@ impl<P: Catalog> Variation<P> {
             };
             let needs: Vec<Departure> = what.iter().filter(bears).copied().cloned().collect();
             Difference {
-                steps: P::describe(run),
+                steps: describe::<P>(run),
                 instead,
                 needs,
             }
@@ -686,7 +668,7 @@ impl<P: Catalog> Variation<P> {
             outputs: answer,
             lost: 0,
         });
-        P::describe(&so).pop()
+        describe::<P>(&so).pop()
     }
 }
 
@@ -704,7 +686,7 @@ fn is_taken<P: Catalog>(
     model.actions(state, &mut actions);
     for action in actions {
         run.extend(run_of(vec![action.clone()]));
-        if P::describe(run).last() == Some(first)
+        if describe::<P>(run).last() == Some(first)
             && let Some(next) = model.next_state(state, action)
             && is_taken(model, &next, rest, run)
         {

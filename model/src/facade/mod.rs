@@ -17,6 +17,7 @@ use crate::pending_action::PendingAction;
 use crate::{numbers, readings};
 
 pub mod engine;
+pub mod run;
 
 /// Every text, in the order in which they are reported.
 pub static TEXTS: LazyLock<[Text; 3]> = LazyLock::new(|| {

@@ -1,10 +1,10 @@
 //! What commands need of MCP-AQL: the clauses by which something can be left out, the numbers, and the bounds by
 //! their names.
 
-use crate::checker::StepText;
-use crate::facade::engine::{Catalog, Size, Step, sizes};
+use crate::facade::engine::{Catalog, Size, sizes};
+use crate::facade::run::Step;
 use crate::mcp_aql::McpAql;
-use crate::mcp_aql::alphabet::Output;
+use crate::mcp_aql::alphabet::{Call, Output};
 use crate::mcp_aql::describe;
 use crate::mcp_aql::environment::Bounds;
 use crate::mcp_aql::readings::{AMBIGUITIES, Reading};
@@ -20,8 +20,18 @@ impl Catalog for McpAql {
     const SIZES: &'static [Size<Bounds>] = SIZES;
     const LONGEST: usize = 7;
 
-    fn describe(run: &[Step<Self>]) -> Vec<StepText> {
-        describe::run(run)
+    const PARTY: &'static str = "gatekeeper";
+
+    fn at(step: &Step<Self>) -> i64 {
+        match step {
+            Step::Call { call, .. } => call.now,
+            Step::Move(around) => around.now(),
+        }
+    }
+
+    fn said(call: &Call) -> (String, String) {
+        let (who, what) = describe::said(&call.op);
+        (who.to_owned(), what)
     }
 
     fn output_text(output: &Output) -> String {

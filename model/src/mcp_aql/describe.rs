@@ -1,61 +1,14 @@
 //! A run of the search in words: who asks for what, and what comes out.
 
-use crate::checker::StepText;
-use crate::facade::engine::Step;
+use crate::facade::engine::Catalog as _;
 use crate::mcp_aql::McpAql;
 use crate::mcp_aql::alphabet::{
     Answer, Code, Configuration, Entry, Event, EventKind, Issued, Level, Lost, Name, Op, Oracle,
-    Output, Purpose, Query, Readable, Request, Shown, Time, TokenId,
+    Output, Purpose, Query, Readable, Request, Shown, TokenId,
 };
 
-/// The run in words.
-pub(super) fn run(run: &[Step<McpAql>]) -> Vec<StepText> {
-    let mut clock = 0;
-    let describe = |step: &Step<McpAql>| match step {
-        Step::Move(around) => {
-            let now = around.now();
-            let moves = if now < clock {
-                "is set back"
-            } else {
-                "moves on"
-            };
-            let at = time(clock);
-            clock = now;
-            StepText {
-                at,
-                actor: "clock".to_owned(),
-                to: None,
-                action: format!("{moves} to {}", time(now)),
-                changes: Vec::new(),
-            }
-        }
-        Step::Call {
-            call,
-            outputs,
-            lost,
-        } => {
-            let (done, lost) = outputs.split_at(outputs.len().saturating_sub(*lost));
-            let done = done.iter().map(|it| format!("out: {}", output(it)));
-            let lost = lost.iter().map(|it| format!("lost: {}", output(it)));
-            let (actor, action) = said(&call.op);
-            StepText {
-                at: time(call.now),
-                to: (actor != "process").then(|| "gatekeeper".to_owned()),
-                actor: actor.to_owned(),
-                action,
-                changes: done.chain(lost).collect(),
-            }
-        }
-    };
-    run.iter().map(describe).collect()
-}
-
-fn time(it: Time) -> String {
-    format!("t={}.{:03} s", it.div_euclid(1000), it.rem_euclid(1000))
-}
-
 /// Who asks, and for what.
-fn said(op: &Op) -> (&'static str, String) {
+pub(super) fn said(op: &Op) -> (&'static str, String) {
     match op {
         Op::Call(it) => ("client", call(it)),
         Op::Introspect {
@@ -215,9 +168,9 @@ fn issued(it: &Issued) -> String {
     let rated = it
         .level
         .map_or(String::new(), |it| format!(" ({})", level(it)));
-    let until = it
-        .expires_at
-        .map_or("for ever".to_owned(), |it| format!("until {}", time(it)));
+    let until = it.expires_at.map_or("for ever".to_owned(), |it| {
+        format!("until {}", McpAql::time(it))
+    });
     let mut text = format!(
         "CONFIRMATION_REQUIRED for {of}{rated} with {}, good {until}",
         token(it.token)

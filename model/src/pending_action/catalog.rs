@@ -1,10 +1,10 @@
 //! What commands need of pending actions: the clauses by which something can be left out, and the bounds by their names.
 
-use crate::checker::StepText;
-use crate::facade::engine::{Catalog, Size, Step, sizes};
+use crate::facade::engine::{Catalog, Size, sizes};
+use crate::facade::run::Step;
 use crate::numbers::{Number, Value};
 use crate::pending_action::PendingAction;
-use crate::pending_action::alphabet::Output;
+use crate::pending_action::alphabet::{Call, Output};
 use crate::pending_action::describe;
 use crate::pending_action::environment::Bounds;
 use crate::pending_action::readings::{AMBIGUITIES, Reading};
@@ -27,8 +27,25 @@ impl Catalog for PendingAction {
     const SIZES: &'static [Size<Bounds>] = SIZES;
     const LONGEST: usize = 7;
 
-    fn describe(run: &[Step<Self>]) -> Vec<StepText> {
-        describe::run(run)
+    const PARTY: &'static str = "ledger";
+
+    fn at(step: &Step<Self>) -> i64 {
+        match step {
+            Step::Call { call, .. } => call.now,
+            Step::Move(around) => around.clock,
+        }
+    }
+
+    fn said(call: &Call) -> (String, String) {
+        describe::said(call)
+    }
+
+    fn time(at: i64) -> String {
+        format!("t={at}")
+    }
+
+    fn becomes(output: &Output) -> Option<(String, &'static str)> {
+        describe::becomes(output)
     }
 
     fn output_text(output: &Output) -> String {

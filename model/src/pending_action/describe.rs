@@ -1,10 +1,5 @@
 //! A run of the search in words: who does what, what becomes of each action, and what comes out.
 
-use std::collections::BTreeMap;
-
-use crate::checker::StepText;
-use crate::facade::engine::Step;
-use crate::pending_action::PendingAction;
 use crate::pending_action::account::Phase;
 use crate::pending_action::alphabet::{
     ActionId, Body, Call, Decide, Decision, Effect, Event, Id, Lost, Message, Name, Op, Output,
@@ -15,64 +10,15 @@ use crate::pending_action::spec::{
     ARGUMENT_BYTES, ARGUMENT_LEVELS, LABEL_CHARACTERS, NAME_CHARACTERS, SUMMARY_CHARACTERS,
 };
 
-/// The run in words.
-pub(super) fn run(run: &[Step<PendingAction>]) -> Vec<StepText> {
-    let (mut clock, mut phases) = (0, BTreeMap::new());
-    let describe = |step: &Step<PendingAction>| match step {
-        Step::Move(around) => {
-            let moves = if around.clock < clock {
-                "is set back"
-            } else {
-                "moves on"
-            };
-            let at = format!("t={clock}");
-            clock = around.clock;
-            StepText {
-                at,
-                actor: "clock".to_owned(),
-                to: None,
-                action: format!("{moves} to t={clock}"),
-                changes: Vec::new(),
-            }
-        }
-        Step::Call {
-            call,
-            outputs,
-            lost,
-        } => {
-            // The process dies before the last of them are carried out.
-            let (done, lost) = outputs.split_at(outputs.len().saturating_sub(*lost));
-            let mut changes = Vec::new();
-            for (id, after) in done.iter().filter_map(becomes) {
-                let before = phases.insert(id, after).unwrap_or("unknown");
-                if before != after {
-                    changes.push(format!("{}: {before} → {after}", action(id)));
-                }
-            }
-            changes.extend(done.iter().map(|it| format!("out: {}", output(it))));
-            changes.extend(lost.iter().map(|it| format!("lost: {}", output(it))));
-            let (actor, what) = said(call);
-            StepText {
-                at: format!("t={}", call.now),
-                to: (actor != "process").then(|| "ledger".to_owned()),
-                actor,
-                action: what,
-                changes,
-            }
-        }
-    };
-    run.iter().map(describe).collect()
-}
-
 /// What becomes of an action by an output.
-fn becomes(output: &Output) -> Option<(ActionId, &'static str)> {
+pub(super) fn becomes(output: &Output) -> Option<(String, &'static str)> {
     if let Output::Event(Event {
         action,
         what: What::Created(_),
         ..
     }) = output
     {
-        return Some((*action, "pending"));
+        return Some((self::action(*action), "pending"));
     }
     let (id, phase) = output.settles()?;
     let phase = match phase {
@@ -83,11 +29,11 @@ fn becomes(output: &Output) -> Option<(ActionId, &'static str)> {
         Phase::Denied => "denied",
         Phase::Expired => "expired",
     };
-    Some((id, phase))
+    Some((action(id), phase))
 }
 
 /// Who calls, and what they ask for.
-fn said(call: &Call) -> (String, String) {
+pub(super) fn said(call: &Call) -> (String, String) {
     let host = |what: String| ("host".to_owned(), what);
     match &call.op {
         Op::Propose(it) => (who(it.agent), proposal(it)),

@@ -9,7 +9,8 @@ use countersign_model::aaep::guarantees::History;
 use countersign_model::engine::model::Environment;
 use countersign_model::engine::party::{ByVariant, Executor as _};
 use countersign_model::engine::protocol::Variant;
-use countersign_model::facade::engine::{Catalog, Step};
+use countersign_model::facade::engine::Catalog as _;
+use countersign_model::facade::run::{Step, describe};
 use countersign_model::facade::text;
 
 use crate::common::facade::assert_named;
@@ -39,7 +40,9 @@ fn a_run_is_described() {
                 outputs: Vec::new(),
                 lost: 0,
             };
-            let words = calls.iter().map(|it| Aaep::describe(&[step(it)]).remove(0));
+            let words = calls
+                .iter()
+                .map(|it| describe::<Aaep>(&[step(it)]).remove(0));
             let words: BTreeSet<_> = words.map(|it| (it.actor, it.action)).collect();
             let mut distinct: Vec<&Call> = Vec::new();
             for call in &calls {

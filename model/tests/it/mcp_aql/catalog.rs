@@ -1,7 +1,7 @@
 //! What commands need of MCP-AQL: names, and words for a run.
 
 use countersign_model::engine::model::Environment;
-use countersign_model::facade::engine::{Catalog, Step};
+use countersign_model::facade::run::{Step, describe};
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::mcp_aql::alphabet::{Call, Op};
 use countersign_model::mcp_aql::environment::Bounds;
@@ -28,7 +28,7 @@ fn a_run_is_described() {
             });
         });
     }
-    let texts = McpAql::describe(&run);
+    let texts = describe::<McpAql>(&run);
     assert_eq!(texts.len(), run.len());
     for (text, step) in texts.iter().zip(&run) {
         let is_restart =

@@ -9,7 +9,8 @@ use countersign_model::checker::{CheckReport, Kind, PropertyVerdict, StepText};
 use countersign_model::engine::checker::{Finding, Judgement};
 use countersign_model::engine::model::{Action, CONFORMS, Model, Statement};
 use countersign_model::engine::world::Mismatch;
-use countersign_model::facade::engine::{self as words, Catalog as _, Variation};
+use countersign_model::facade::engine::{self, Catalog as _, Variation};
+use countersign_model::facade::run::{describe, run_of};
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
 
@@ -189,7 +190,7 @@ fn property<H: 'static>(
     holds: bool,
     steps: Option<Vec<StepText>>,
 ) -> PropertyVerdict {
-    let property = words::property(statement);
+    let property = engine::property(statement);
     PropertyVerdict {
         name: property.name,
         clauses: property.clauses.into(),
@@ -202,7 +203,7 @@ fn property<H: 'static>(
 
 fn steps<P: Spoken>(run: &Run<P>) -> Vec<StepText> {
     let actions = run.run.iter().map(|(_, action)| action.clone());
-    P::describe(&words::run_of(actions.collect()))
+    describe::<P>(&run_of(actions.collect()))
 }
 
 /// Where the reference differs from the text, or from the spec's own producer.

@@ -10,7 +10,8 @@ use countersign_model::engine::party::Apart;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::Freedom;
 use countersign_model::facade::Model as _;
-use countersign_model::facade::engine::{Catalog, Step, Variation, run_of};
+use countersign_model::facade::engine::{Catalog, Variation};
+use countersign_model::facade::run::{Step, describe, run_of};
 use stateright::{Model, Path, Property};
 
 use super::drawn;
@@ -49,7 +50,7 @@ impl<P: Catalog> Debug for Reached<P> {
         if self.run.is_empty() {
             return formatter.write_str(", at the start");
         }
-        let steps = P::describe(&self.run);
+        let steps = describe::<P>(&self.run);
         let changes = steps.iter().flat_map(|it| &it.changes);
         let became = changes.filter_map(|it| {
             let (name, states) = it.split_once(": ")?;
@@ -85,7 +86,7 @@ impl<P: Catalog> Debug for Taken<P> {
 
 impl<P: Catalog> Taken<P> {
     fn step(&self) -> Option<StepText> {
-        P::describe(&self.run).pop()
+        describe::<P>(&self.run).pop()
     }
 }
 
@@ -182,7 +183,7 @@ impl<P: Catalog> Model for ExploredText<P> {
     fn as_svg(&self, path: Path<Reached<P>, Taken<P>>) -> Option<String> {
         let run = &path.last_state().run;
         let found = self.text.wrong(run);
-        Some(drawn(P::NAME, &P::describe(run), found))
+        Some(drawn(P::NAME, &describe::<P>(run), found))
     }
 }
 

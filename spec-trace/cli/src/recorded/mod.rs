@@ -18,7 +18,8 @@ use countersign_model::aaep::{Aaep, wire};
 use countersign_model::engine::model::{Action, Model, Party};
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
-use countersign_model::facade::engine::{Catalog as _, run_of};
+use countersign_model::facade::engine::Catalog as _;
+use countersign_model::facade::run::{describe, run_of};
 use countersign_model::wire::Codec as _;
 use countersign_protocol::aaep::{self as own, Aaep as Driver};
 use countersign_protocol::{self as driver, Common, Json, Kind};
@@ -381,7 +382,7 @@ pub fn walk(
 /// A run in which lint accuses the producer, with the records of each step.
 pub fn divergence(broken: &Broken<Aaep, Recorded>) -> Divergence {
     let actions = broken.run.iter().map(|(_, action)| action.clone());
-    let mut steps = Aaep::describe(&run_of(actions.collect()));
+    let mut steps = describe::<Aaep>(&run_of(actions.collect()));
     let states = broken.run.iter().skip(1).map(|(state, _)| state);
     let states = states.chain([&broken.last]);
     for ((step, (_, action)), state) in steps.iter_mut().zip(&broken.run).zip(states) {

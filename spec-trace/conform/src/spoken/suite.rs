@@ -7,7 +7,8 @@ use countersign_model::engine::party::{ByVariant, Judged};
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::Freedom;
 use countersign_model::facade::Rule;
-use countersign_model::facade::engine::{Step as Taken, Variation, property, run_of};
+use countersign_model::facade::engine::{Variation, property};
+use countersign_model::facade::run::{Step as Taken, run_of};
 use countersign_model::wire::Codec as _;
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
