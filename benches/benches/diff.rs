@@ -53,7 +53,7 @@ fn in_process<P: Referred>(group: &mut BenchmarkGroup<'_, WallTime>) {
     let mut partner = Greeted::new(recorded).expect("it greets");
     let judge = judge::<P>(partner.greeting());
     for run in committed::<P>().played() {
-        let _played = play::<P, _>(&mut partner, &run.steps, &judge, None);
+        let _played = play::<P, _>(&mut partner, &run.steps, &judge);
     }
     let answers = answers.take();
     driven::<P, _>(group, "driving alone", Kept { answers, next: 0 }, 1);

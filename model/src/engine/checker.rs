@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::engine::clause::{Clause, ClauseSet, Clauses};
 use crate::engine::protocol::{Protocol, Variant};
-use crate::engine::world::{Mismatch, World};
+use crate::engine::world::{Freedom, Mismatch, World};
 
 type Worlds<P> = SmallVec<[World<P>; 1]>;
 
@@ -134,6 +134,27 @@ impl<P: Protocol> Checker<P> {
             self.worlds = worlds;
         }
         is_explained
+    }
+
+    /// Whether a party that is held to less, and that `other` has explained so far, can answer the call in a way that is found.
+    pub fn tells(
+        &self,
+        variant: &Variant<P>,
+        (less, other): (&Variant<P>, &Self),
+        call: &P::Call,
+    ) -> bool {
+        [Freedom::Default, Freedom::May].into_iter().any(|freedom| {
+            let mut is_found = false;
+            for world in &other.worlds {
+                world.answers(less, freedom, call, |_, outputs| {
+                    if !is_found {
+                        let (worlds, is_undecided) = self.fitting(variant, call, &outputs);
+                        is_found = worlds.is_empty() && !is_undecided;
+                    }
+                });
+            }
+            is_found
+        })
     }
 
     /// The worlds in which everything can be explained, and whether there were too many, so that there is none.

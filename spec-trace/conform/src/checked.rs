@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use std::sync::{Mutex, PoisonError};
 
 use countersign_model::engine::checker::{Checker, Finding as Found, Judgement};
-use countersign_model::engine::clause::Clause;
+use countersign_model::engine::clause::{Clause, ClauseSet};
 use countersign_model::engine::model::Environment;
-use countersign_model::engine::protocol::Variant;
+use countersign_model::engine::protocol::{Protocol, Variant};
 use countersign_model::engine::world::Mismatch;
 use countersign_model::judge::{Finding, Kind};
 
@@ -25,7 +25,12 @@ pub trait Worded: Environment {
         call: &Self::Call,
         outputs: &[Read<Self::Output>],
     ) -> Vec<Finding>;
+    /// [`Checked::exercised`], in the same way.
+    fn exercised(checked: &Checked<Self>, calls: &[Shown<Self>], clauses: ClauseSet) -> ClauseSet;
 }
+
+/// A call, and the outputs that came.
+pub type Shown<P> = (<P as Protocol>::Call, Vec<Read<<P as Protocol>::Output>>);
 
 /// An output as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +48,9 @@ pub struct Checked<P: Environment> {
     checker: Checker<P>,
     history: P::History,
 }
+
+/// Where more explanations fit, it is not asked what a run exercises from there on.
+const FEW: usize = 8;
 
 impl<P: Worded> Checked<P> {
     /// A party that has done nothing so far.
@@ -67,6 +75,34 @@ impl<P: Worded> Checked<P> {
     fn broken(&self) -> usize {
         let broken = P::GUARANTEES.iter().filter(|it| !(it.holds)(&self.history));
         broken.count()
+    }
+
+    /// Of these clauses those that a run exercises: who keeps all but one of them could have answered a call of it otherwise, and would have
+    /// been found.
+    pub fn exercised(&self, calls: &[Shown<P>], clauses: ClauseSet) -> ClauseSet {
+        let mut whole = self.checker.clone();
+        let less = clauses
+            .iter()
+            .map(|it| (it, self.variant.without(it.into()), self.checker.clone()));
+        let mut less: Vec<_> = less.collect();
+        let mut exercised = ClauseSet::EMPTY;
+        for (call, outputs) in calls {
+            less.retain(|(.., checker)| checker.worlds().len() <= FEW);
+            if whole.worlds().len() > FEW {
+                break;
+            }
+            let outputs: Vec<P::Output> = outputs.iter().map(|it| it.output.clone()).collect();
+            less.retain_mut(|(clause, variant, checker)| {
+                if whole.tells(&self.variant, (variant, checker), call) {
+                    exercised = exercised.with(*clause);
+                    return false;
+                }
+                checker.observe(variant, call, &outputs);
+                true
+            });
+            whole.observe(&self.variant, call, &outputs);
+        }
+        exercised
     }
 
     /// What of a call and of all that came of it is not as the text has it.
@@ -105,7 +141,7 @@ impl<P: Worded> Checked<P> {
 }
 
 /// The id of a clause.
-fn id<P: Environment>(clause: Clause) -> &'static str {
+pub(crate) fn id<P: Environment>(clause: Clause) -> &'static str {
     P::CLAUSES
         .get(usize::from(clause.0))
         .map_or("", |entry| entry.id)

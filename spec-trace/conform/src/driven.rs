@@ -4,7 +4,6 @@
 //! ([`crate::spoken::Driver`]). What it does not declare is not asked of it, and what it does not show is not judged.
 
 mod declared;
-mod elsewhere;
 mod judged;
 mod others;
 mod search;
@@ -14,22 +13,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use countersign_model::engine::protocol::Protocol as Text;
 use countersign_model::judge::{Finding, Kind};
 use countersign_protocol::{Common, Greeting, Kind as OutputKind, Op, Output, Protocol};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::checked::{Checked, Read};
+use crate::checked::{Checked, Shown};
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 use crate::shrinking;
 use crate::side_by_side::side_by_side;
 use crate::spoken::{Driver, START, Spoken, Wire};
 
 pub use declared::unsupported;
-pub use judged::judged;
-pub use others::Others;
-pub(crate) use others::{places, without};
+pub use judged::{judged, masked};
+pub use others::exercise;
+pub(crate) use others::wrong;
 pub use search::{Divergence, Ended, OnFound, Search, identity};
 pub use step::{Step, placed, placeholder};
 
@@ -101,9 +99,6 @@ pub struct Wrong {
     pub lost: Option<Lost>,
 }
 
-/// A call as the checker was shown it, with the outputs.
-type Shown<P> = (<P as Text>::Call, Vec<Read<<P as Text>::Output>>);
-
 /// What a run has come to.
 #[derive(Clone)]
 pub struct Played<P: Spoken> {
@@ -162,21 +157,6 @@ impl<P: Spoken> Run<P> {
     }
 }
 
-/// Takes the steps with this implementation, and has the judge say what is wrong; and which other answers would have been, where
-/// there is anything to note that in.
-pub fn play<P: Spoken, I: Implementation<Wire<P>>>(
-    partner: &mut Greeted<Wire<P>, I>,
-    steps: &[Step<Wire<P>>],
-    judge: &Checked<P>,
-    others: Option<&mut Others<P>>,
-) -> Played<P> {
-    let played = driven_with(partner, steps, judge);
-    if let Some(others) = others {
-        others.try_run(partner.greeting(), steps, judge, &played);
-    }
-    played
-}
-
 /// Takes each of the runs with this implementation, or with more of the same on so many threads where there can be more; what each has
 /// come to, in the order of the runs.
 pub fn play_all<P: Spoken, I: Implementation<Wire<P>>>(
@@ -187,18 +167,17 @@ pub fn play_all<P: Spoken, I: Implementation<Wire<P>>>(
 ) -> Vec<Played<P>> {
     let Some(make) = partner.maker().filter(|_| threads > 1) else {
         let runs = runs.iter();
-        return runs
-            .map(|run| driven_with(partner, &run.steps, judge))
-            .collect();
+        return runs.map(|run| play(partner, &run.steps, judge)).collect();
     };
     let greeting: &Greeting<Wire<P>> = partner.greeting();
     let begin = || Greeted::like(make(), greeting.clone());
     side_by_side(threads, runs, begin, |partner, run| {
-        driven_with(partner, &run.steps, judge)
+        play(partner, &run.steps, judge)
     })
 }
 
-fn driven_with<P: Spoken, I: Implementation<Wire<P>>>(
+/// Takes the steps with this implementation, and has the judge say what is wrong.
+pub fn play<P: Spoken, I: Implementation<Wire<P>>>(
     partner: &mut Greeted<Wire<P>, I>,
     steps: &[Step<Wire<P>>],
     judge: &Checked<P>,

@@ -11,10 +11,8 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::driven::{self, Others, Run, Step};
-use crate::implementation::{Greeted, Implementation};
-use crate::shrinking;
-use crate::spoken::{Driver, Spoken, Wire, judge};
+use crate::driven::{Run, Step};
+use crate::spoken::{Driver, Spoken, Wire};
 
 /// The version of the form in which a suite is written.
 const VERSION: u32 = 1;
@@ -62,82 +60,7 @@ pub struct LeftOut {
 ///
 /// Never: a test reads each.
 pub fn committed<P: Spoken>() -> Suite<P> {
-    let [of_model, of_clauses] = of_parts::<P>();
-    let runs = of_model.runs.into_iter().chain(of_clauses.runs);
-    Suite {
-        runs: runs.collect(),
-        ..of_model
-    }
-}
-
-/// Its parts: the runs of the model, and those for clauses that none of them exercises.
-///
-/// # Panics
-///
-/// Never: a test reads each.
-pub fn of_parts<P: Spoken>() -> [Suite<P>; 2] {
-    P::SUITE.map(|part| serde_json::from_str(part).expect("a committed suite is one"))
-}
-
-/// The runs for clauses, and behind them more for the clauses that the suite does not exercise with this party, which is taken to be
-/// right: for each the shortest that was found, among so many seeds, in which it could have given an answer that is wrong by it.
-pub fn for_clauses<P: Spoken, I: Implementation<Wire<P>>>(
-    partner: &mut Greeted<Wire<P>, I>,
-    of_clauses: Suite<P>,
-    seeds: u64,
-) -> Suite<P> {
-    let [of_model, _] = of_parts::<P>();
-    let mut suite = of_clauses;
-    let mut others = Others::default();
-    for part in [&of_model, &suite] {
-        part.tries::<I>(partner, &mut others);
-    }
-    for seed in 1..=seeds {
-        let run = Run::<P>::seeded(seed, 12 + usize::try_from(seed % 24).unwrap_or(0));
-        // No run is for this one, so that all is tried.
-        let news = tried_for::<P, I>(partner, &run.steps, "", &others);
-        let known = others.exercised.clone();
-        for clause in news.exercised.difference(&known) {
-            if others.exercised.contains(clause) {
-                continue;
-            }
-            let mut steps = run.steps.clone();
-            let seen = tried_for::<P, I>(partner, &steps, clause, &others);
-            others = shrinking::shortest(&mut steps, seen, Driver::<P>::without, |shorter| {
-                let again = tried_for::<P, I>(partner, shorter, clause, &others);
-                let shows = again.exercised.contains(clause);
-                shows.then_some((shorter.len(), again))
-            });
-            let shows = vec![format!("clause: {clause}")];
-            suite.runs.push(Short { shows, steps });
-        }
-    }
-    suite
-}
-
-/// What was tried, and what was tried besides in a run that is there for this clause.
-pub fn tried_for<P: Spoken, I: Implementation<Wire<P>>>(
-    partner: &mut Greeted<Wire<P>, I>,
-    steps: &[Step<Wire<P>>],
-    clause: &str,
-    others: &Others<P>,
-) -> Others<P> {
-    let judge = judge::<P>(partner.greeting());
-    let mut others = others.clone();
-    others.tries_for([clause]);
-    let _right = driven::play::<P, I>(partner, steps, &judge, Some(&mut others));
-    others
-}
-
-impl<P: Spoken> Short<P> {
-    /// The clauses that it is there for: those by which it shows that a rule is left out, or the one that no run of the model
-    /// exercises.
-    pub fn clauses(&self) -> impl Iterator<Item = &str> {
-        self.shows.iter().filter_map(|shown| {
-            let (what, clause) = shown.split_once(": ")?;
-            (what == "clause" || what.starts_with("without ")).then_some(clause)
-        })
-    }
+    serde_json::from_str(P::SUITE).expect("a committed suite is one")
 }
 
 impl<P: Spoken> Suite<P> {
@@ -154,20 +77,6 @@ impl<P: Spoken> Suite<P> {
                 ..Run::of(steps.collect())
             }
         })
-    }
-
-    /// Plays all with a party that is taken to be right, for the clauses by which another answer would have been wrong.
-    pub fn tries<I: Implementation<Wire<P>>>(
-        &self,
-        partner: &mut Greeted<Wire<P>, I>,
-        others: &mut Others<P>,
-    ) {
-        let judge = judge::<P>(partner.greeting());
-        for (short, run) in self.runs.iter().zip(self.played()) {
-            others.tries_for(short.clauses());
-            let _right = driven::play::<P, I>(partner, &run.steps, &judge, Some(others));
-        }
-        others.tries_for([]);
     }
 
     /// As it is committed: a line for each run.

@@ -623,7 +623,7 @@ pub(super) fn vectors<P: Spoken>(a: &dyn Model, b: &dyn Model) -> (usize, Vec<Ch
         let runs = committed::<P>().runs.into_iter().enumerate();
         let verdicts = runs.map(|(place, run)| {
             progress.at(place as u64);
-            let wrong = play(&mut party, &run.steps, &judge, None).wrong;
+            let wrong = play(&mut party, &run.steps, &judge).wrong;
             if wrong.is_empty() {
                 return Verdict::Passes;
             }

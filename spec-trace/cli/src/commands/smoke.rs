@@ -624,7 +624,7 @@ impl Preflight {
         self.unasked.retain(|op| !self.asked.contains_key(op));
         while seed <= RUNS && wrong.is_none() && !self.unasked.is_empty() {
             let run = Run::<P>::seeded(seed, STEPS);
-            let played = play::<P, _>(&mut partner, &run.steps, &judge, None);
+            let played = play::<P, _>(&mut partner, &run.steps, &judge);
             if is_stopped() {
                 return;
             }

@@ -58,7 +58,7 @@ fn played<P: Spoken>(
 ) -> Result<Played<P>, String> {
     let mut reference = Greeted::new(reference).map_err(|it| it.to_string())?;
     let judge = judge::<P>(reference.greeting());
-    Ok(play::<P, _>(&mut reference, &kept.steps, &judge, None))
+    Ok(play::<P, _>(&mut reference, &kept.steps, &judge))
 }
 
 /// The reference draws its names from this seed.

@@ -329,16 +329,18 @@ impl Report {
 
 /// Whether a clause is a MUST or MUST NOT of the producer, and speaks of what calls and outputs can show.
 fn is_duty(clause: &str) -> bool {
-    let clause = countersign_clauses::get(clause);
+    let known = countersign_clauses::get(clause);
     let is_duty = |it: &Clause| it.level.binds() && it.role == Role::Producer;
-    clause.is_ok_and(|it| is_duty(it) && links::without_rule(it).is_none())
+    known.is_ok_and(is_duty) && excuse(clause).is_none()
 }
 
-/// Why a MUST or MUST NOT need not be exercised, if the registry has a reason.
+/// Why a MUST or MUST NOT need not be exercised, if there is a reason.
 fn excuse(clause: &str) -> Option<&'static str> {
     let clause = countersign_clauses::get(clause).ok()?;
-    let binds = clause.level.binds();
-    links::without_rule(clause).filter(|_| binds)
+    let masked = || driven::masked(clause.id.as_str());
+    links::without_rule(clause)
+        .or_else(masked)
+        .filter(|_| clause.level.binds())
 }
 
 /// Whether a clause is more than recommended.
@@ -414,12 +416,12 @@ fn verdicts<P: Spoken, I: Implementation<Wire<P>>>(
         needs: None,
     };
     let mut verdicts = unexercised(P::NAME);
-    let upheld = search.others.exercised.iter();
+    let upheld = search.exercised.iter();
     verdicts.extend(upheld.map(|clause| ((*clause).to_owned(), of(Verdict::Upholds))));
     // A judge names one beside others, too, of which it says the same.
     for (clause, needs) in driven::unsupported(search.partner().greeting()) {
         // One who takes the text in another way may show it all the same, such as in its log.
-        if needs.contains('=') && search.others.exercised.contains(clause) {
+        if needs.contains('=') && search.exercised.contains(clause) {
             continue;
         }
         let judged = Judged {

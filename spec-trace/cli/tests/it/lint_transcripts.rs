@@ -57,7 +57,7 @@ fn judged<P: Spoken>(
     };
     let mut greeted = Greeted::new(recording).expect("it greets");
     let judge = judge::<P>(greeted.greeting());
-    play(&mut greeted, steps, &judge, None);
+    play(&mut greeted, steps, &judge);
     let text = lines.borrow().join("\n");
     let opened = Opened::new(Cursor::new(text.clone()), &How::default());
     let protocol = Recorded::of_transcript(opened.start()).expect("its greeting names it");

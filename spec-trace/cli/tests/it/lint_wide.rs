@@ -108,7 +108,7 @@ fn the_reference_in_wide_runs_is_never_accused() {
         let run = Run::<Spec>::seeded(seed, STEPS);
         let mut reference = Greeted::new(Spec::reference(seed)).expect("the reference greets");
         let judge = judge::<Spec>(reference.greeting());
-        let played = play::<Spec, _>(&mut reference, &run.steps, &judge, None);
+        let played = play::<Spec, _>(&mut reference, &run.steps, &judge);
         for writes in Writes::ALL {
             let (lines, count) = stream(&played.told, writes);
             replies += count;

@@ -134,14 +134,13 @@ struct Sources {
     faults: Vec<&'static Fault>,
     rows: String,
     without: String,
-    suites: [String; 2],
+    suite: String,
 }
 
 impl Sources {
     fn of(protocol: &str) -> Self {
         let folder = protocol.replace('-', "_");
         let tested = |file| read(&format!("model/tests/it/{folder}/{file}"));
-        let suite = |file| read(&format!("spec-trace/conform/src/{folder}/{file}"));
         let enforces = |file: &str| {
             ["spec", "wire", "envelope"]
                 .iter()
@@ -166,7 +165,7 @@ impl Sources {
             faults: faults::all().iter().filter(fits).collect(),
             rows: tested("rows.txt"),
             without: tested("without.txt"),
-            suites: [suite("suite.json"), suite("clauses.json")],
+            suite: read(&format!("spec-trace/conform/src/{folder}/suite.json")),
         }
     }
 
@@ -225,10 +224,7 @@ impl Sources {
     }
 
     fn vector(&self, id: &str) -> String {
-        let parts = self
-            .suites
-            .iter()
-            .flat_map(|it| it.split("\"without ").skip(1));
+        let parts = self.suite.split("\"without ").skip(1);
         let found = parts.filter_map(|it| it.split('"').next()?.split_once(": "));
         let is_its = |rule: &str| {
             self.text

@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::account::Account;
-use countersign_model::aaep::alphabet::{Call, Message, Op as Asked};
+use countersign_model::aaep::alphabet::{Call, Message, Op as Asked, Outcome, Output, What};
+use countersign_model::aaep::clauses::{
+    C6_2_1, C6_2_1_1, EV_1, EV_3, EV_4, EV_6, EV_7, EV_8, EV_9, EV_13,
+};
 use countersign_model::aaep::environment::Bounds;
 use countersign_model::aaep::wire::Names;
+use countersign_model::engine::clause::Clause;
 use countersign_model::engine::fact::Fact;
 use countersign_model::wire::Codec as _;
 use countersign_protocol::aaep::{self as driver, Capability, Op as Own};
@@ -46,7 +50,7 @@ impl Spoken for Aaep {
         ..Bounds::ONE
     };
     const CONTRACT: &'static str = "AAEP-6-1";
-    const SUITE: [&'static str; 2] = [include_str!("suite.json"), include_str!("clauses.json")];
+    const SUITE: &'static str = include_str!("suite.json");
     const BYTES: usize = draw::BYTES;
     const NEEDED: &'static [Kind] = &[Kind::Emit, Kind::Perform, Kind::Refused];
     const SUPPORTS: &'static [Capability] = &[
@@ -97,6 +101,23 @@ impl Spoken for Aaep {
         op: Asked::Tick,
     };
     const NAMED: &'static [&'static str] = &["reply_token", "tool_call_id", "session_id"];
+
+    fn form(output: &Output) -> &'static [Clause] {
+        match output {
+            Output::Emit(event) => match event.what {
+                What::Asked(_) | What::Queried(_) => {
+                    &[EV_1, EV_3, EV_4, EV_6, EV_7, EV_9, C6_2_1, C6_2_1_1]
+                }
+                What::Changed { .. } => &[EV_1, EV_3, EV_4, EV_7, EV_8, EV_9],
+                What::Invoked { .. } => &[EV_1, EV_3, EV_4, EV_7, EV_9, EV_13],
+                What::Ended(Outcome::Errored) | What::HandedOff { .. } => {
+                    &[EV_1, EV_3, EV_4, EV_6, EV_7, EV_9]
+                }
+                _ => &[EV_1, EV_3, EV_4, EV_7, EV_9],
+            },
+            _ => &[],
+        }
+    }
 
     fn declared(greeting: &Greeting<driver::Aaep>) -> Account {
         let declares = |it| Fact::from(greeting.supports.contains(&it));

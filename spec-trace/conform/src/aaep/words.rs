@@ -6,11 +6,12 @@ use countersign_model::aaep::alphabet::{
     Run, State, Status, Target, Time, What, Written,
 };
 use countersign_model::aaep::guarantees::History;
+use countersign_model::engine::clause::ClauseSet;
 use countersign_model::judge::Finding;
 use countersign_model::wire::names::NOTHING;
 use countersign_model::wire::time;
 
-use crate::checked::{Checked, Read, Worded};
+use crate::checked::{Checked, Read, Shown, Worded};
 
 type Fields = Vec<(&'static str, String)>;
 
@@ -62,6 +63,10 @@ impl Worded for Aaep {
 
     fn judge(checked: &mut Checked<Self>, call: &Call, outputs: &[Read<Output>]) -> Vec<Finding> {
         checked.judge(call, outputs)
+    }
+
+    fn exercised(checked: &Checked<Self>, calls: &[Shown<Self>], clauses: ClauseSet) -> ClauseSet {
+        checked.exercised(calls, clauses)
     }
 }
 

@@ -7,6 +7,8 @@ use countersign_model::facade::engine::Catalog;
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
 
+use crate::spoken::Spoken as _;
+
 /// The clauses that the judge of this protocol names, in the order of the documents; none of a protocol that there is not.
 ///
 /// `diff` gives a verdict on each of them.
@@ -17,6 +19,13 @@ pub fn judged(protocol: &str) -> &'static [&'static str] {
         "pending-action" => &PENDING_ACTION,
         _ => &[],
     }
+}
+
+/// Why a run never exercises a clause that the judge names, if there is a reason.
+pub fn masked(clause: &str) -> Option<&'static str> {
+    let all = [Aaep::UNSEEN, McpAql::UNSEEN, PendingAction::UNSEEN];
+    let mut all = all.into_iter().flatten();
+    all.find_map(|(masked, reason)| (*masked == clause).then_some(*reason))
 }
 
 static AAEP: LazyLock<Vec<&'static str>> = LazyLock::new(of_text::<Aaep>);

@@ -18,7 +18,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::others::ran_wrongly;
-use super::{Others, Played, Run, Step, Taken, Told, Wrong, play, play_all};
+use super::{Played, Run, Step, Taken, Told, Wrong, exercise, play, play_all};
 use crate::implementation::{Fault, Greeted, Implementation, Lost};
 use crate::shrinking;
 use crate::side_by_side::{processors, side_by_side};
@@ -32,8 +32,8 @@ pub struct Search<P: Spoken, I> {
     readings: Vec<(Taken<P>, bool)>,
     /// The way in which it is taken.
     reading: usize,
-    /// The runs of the suite, once they were played, each with the clauses that it is there for.
-    suite: Vec<(Vec<String>, Run<P>, Played<P>)>,
+    /// The runs of the suite, once they were played.
+    suite: Vec<(Run<P>, Played<P>)>,
     /// How many runs were played.
     pub runs: u64,
     /// How many calls were made in them, those of shrinking left out.
@@ -42,8 +42,8 @@ pub struct Search<P: Spoken, I> {
     pub divergences: Vec<Divergence<P>>,
     /// How a run first goes wrong, with the place of the divergence that it stands under.
     symptoms: BTreeMap<Symptom, usize>,
-    /// The other answers that were tried, and the clauses by which one would have been wrong.
-    pub others: Others<P>,
+    /// The clauses that the runs have exercised.
+    pub exercised: BTreeSet<&'static str>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
     /// The clauses that are kept only where the host never hands an old state back.
@@ -146,7 +146,7 @@ pub struct Divergence<P: Spoken> {
 const SHRINKING: Duration = Duration::from_secs(10);
 /// So many times a run is played again.
 const AGAIN: u32 = 3;
-/// In so many runs it is tried which other answers would have been wrong.
+/// Of so many runs it is asked which clauses they exercise.
 const TRIED: u64 = 200;
 
 impl<P: Spoken, I: Implementation<Wire<P>>> Search<P, I> {
@@ -167,7 +167,7 @@ impl<P: Spoken, I: Implementation<Wire<P>>> Search<P, I> {
             calls: 0,
             divergences: Vec::new(),
             symptoms: BTreeMap::new(),
-            others: Others::default(),
+            exercised: BTreeSet::new(),
             unsupported: BTreeSet::new(),
             guarded_by_host: BTreeSet::new(),
             unjudged: Vec::new(),
@@ -205,20 +205,15 @@ impl<P: Spoken, I: Implementation<Wire<P>>> Search<P, I> {
     /// from what each finds in all of them.
     pub fn suite(&mut self) {
         let suite = committed::<P>();
-        let clauses = suite.runs.iter().map(Short::clauses);
-        let clauses = clauses.map(|it| it.map(str::to_owned).collect::<Vec<_>>());
         let runs: Vec<Run<P>> = suite.played().collect();
         let mut found = self.nothing();
         let all = self.play_all(&runs);
         self.are_found(&all, &mut found);
         self.take_best_reading(&found);
-        let whole = clauses.zip(runs).zip(all);
-        self.suite = whole
-            .map(|((clauses, run), it)| (clauses, run, it))
-            .collect();
+        self.suite = runs.into_iter().zip(all).collect();
         self.try_suite();
         let suite = std::mem::take(&mut self.suite);
-        let played = suite.iter().map(|(_, run, played)| (run, played, 0));
+        let played = suite.iter().map(|(run, played)| (run, played, 0));
         self.note(played);
         self.suite = suite;
     }
@@ -325,26 +320,24 @@ impl<P: Spoken, I: Implementation<Wire<P>>> Search<P, I> {
         }
     }
 
-    /// Tries in the runs of the suite by which clauses another answer would have been wrong as the text is taken now; what was tried
-    /// before, was by another way to take it.
+    /// Says which clauses the runs of the suite exercise as the text is taken now; what was said before, was by another way to take it.
     fn try_suite(&mut self) {
-        self.others = Others::default();
+        self.exercised.clear();
         let judge = &self.readings[self.reading].0.judge;
-        let greeting = self.partner.greeting();
-        for (clauses, run, played) in &self.suite {
-            self.others.tries_for(clauses.iter().map(String::as_str));
-            self.others.try_run(greeting, &run.steps, judge, played);
+        for (_, played) in &self.suite {
+            exercise(&mut self.exercised, judge, played);
         }
-        self.others.tries_for([]);
     }
 
     /// Plays a run that is not of a seed. Gives the number of its steps that could not be asked: they are about what the implementation has
     /// not named, or cannot do.
     pub fn play(&mut self, run: &Run<P>, seed: u64) -> usize {
-        let others = (self.runs < TRIED).then_some(&mut self.others);
-        let is_tried = others.is_some();
         let judge = &self.readings[self.reading].0.judge;
-        let played = play::<P, I>(&mut self.partner, &run.steps, judge, others);
+        let played = play::<P, I>(&mut self.partner, &run.steps, judge);
+        let is_tried = self.runs < TRIED;
+        if is_tried {
+            exercise(&mut self.exercised, judge, &played);
+        }
         let unasked = run.steps.len().saturating_sub(played.told.len());
         if self.ends_with(std::slice::from_ref(&played)) && self.ended == Some(Ended::Stopped) {
             return unasked;
@@ -620,7 +613,7 @@ impl<P: Spoken, I: Implementation<Wire<P>>> Search<P, I> {
             return None;
         }
         let judge = &self.readings[self.reading].0.judge;
-        let played = play::<P, I>(&mut self.partner, steps, judge, None);
+        let played = play::<P, I>(&mut self.partner, steps, judge);
         let wrong = self.unexplained(&played, clause);
         self.ends_with(std::slice::from_ref(&played));
         let is_stopped = self.ended == Some(Ended::Stopped);

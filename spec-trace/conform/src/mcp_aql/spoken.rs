@@ -37,7 +37,7 @@ impl Spoken for McpAql {
         ..Bounds::ONE
     };
     const CONTRACT: &'static str = "AQL-1.3-2";
-    const SUITE: [&'static str; 2] = [include_str!("suite.json"), include_str!("clauses.json")];
+    const SUITE: &'static str = include_str!("suite.json");
     const BYTES: usize = draw::BYTES;
     const NEEDED: &'static [Kind] = &[Kind::Respond, Kind::Perform];
     const SUPPORTS: &'static [Capability] = &[

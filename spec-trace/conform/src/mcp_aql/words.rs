@@ -1,5 +1,6 @@
 //! Outputs of a gatekeeper in words. `token 0`, `text 0` and `parameters 0` are what a run has names for.
 
+use countersign_model::engine::clause::ClauseSet;
 use countersign_model::judge::Finding;
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::mcp_aql::alphabet::{
@@ -9,7 +10,7 @@ use countersign_model::mcp_aql::alphabet::{
 use countersign_model::mcp_aql::guarantees::History;
 use countersign_model::wire::time;
 
-use crate::checked::{Checked, Read, Worded};
+use crate::checked::{Checked, Read, Shown, Worded};
 
 type Fields = Vec<(&'static str, String)>;
 
@@ -58,6 +59,10 @@ impl Worded for McpAql {
 
     fn judge(checked: &mut Checked<Self>, call: &Call, outputs: &[Read<Output>]) -> Vec<Finding> {
         checked.judge(call, outputs)
+    }
+
+    fn exercised(checked: &Checked<Self>, calls: &[Shown<Self>], clauses: ClauseSet) -> ClauseSet {
+        checked.exercised(calls, clauses)
     }
 }
 

@@ -43,7 +43,7 @@ impl Spoken for PendingAction {
         ..Bounds::ONE
     };
     const CONTRACT: &'static str = "PA-10";
-    const SUITE: [&'static str; 2] = [include_str!("suite.json"), include_str!("clauses.json")];
+    const SUITE: &'static str = include_str!("suite.json");
     const BYTES: usize = 16;
     const NEEDED: &'static [Kind] = &[Kind::Event, Kind::Append, Kind::Perform, Kind::Refused];
     const SUPPORTS: &'static [Capability] = &[

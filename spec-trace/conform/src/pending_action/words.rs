@@ -1,5 +1,6 @@
 //! Outputs of a ledger in words. `action 0`, `text 0` and `value 0` are what a run has names for.
 
+use countersign_model::engine::clause::ClauseSet;
 use countersign_model::judge::Finding;
 use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::alphabet::{
@@ -10,7 +11,7 @@ use countersign_model::pending_action::guarantees::History;
 use countersign_model::wire::names::NOTHING;
 use countersign_model::wire::time;
 
-use crate::checked::{Checked, Read, Worded};
+use crate::checked::{Checked, Read, Shown, Worded};
 
 type Fields = Vec<(&'static str, String)>;
 
@@ -68,6 +69,10 @@ impl Worded for PendingAction {
 
     fn judge(checked: &mut Checked<Self>, call: &Call, outputs: &[Read<Output>]) -> Vec<Finding> {
         checked.judge(call, outputs)
+    }
+
+    fn exercised(checked: &Checked<Self>, calls: &[Shown<Self>], clauses: ClauseSet) -> ClauseSet {
+        checked.exercised(calls, clauses)
     }
 }
 

@@ -8,6 +8,7 @@ mod play;
 mod producer;
 mod suite;
 
+use countersign_model::engine::clause::Clause;
 use countersign_model::engine::party::Executor;
 use countersign_model::facade::engine::Catalog;
 use countersign_model::wire::{Codec, Flaw};
@@ -46,8 +47,8 @@ pub trait Spoken: Catalog + Worded + Differing {
     const FAR: Self::Bounds;
     /// The clause that stands for the whole contract, where none is named.
     const CONTRACT: &'static str;
-    /// The suite as it is committed: the runs of the text, and those for clauses that none of them exercises.
-    const SUITE: [&'static str; 2];
+    /// The suite as it is committed.
+    const SUITE: &'static str;
     /// About so many bytes are a step of a random run.
     const BYTES: usize;
     /// The outputs without which nothing can be judged: what is not seen of these would be taken for not done.
@@ -62,6 +63,11 @@ pub trait Spoken: Catalog + Worded + Differing {
     const TICK: Self::Call;
     /// What an implementation names, each by the member that holds the name.
     const NAMED: &'static [&'static str];
+
+    /// The clauses that hold the form of an output, where the search knows nothing of it.
+    fn form(_: &Self::Output) -> &'static [Clause] {
+        &[]
+    }
 
     /// What is known of whoever declares this, before anything has happened.
     fn declared(_: &Greeting<Wire<Self>>) -> Self::Account {

@@ -16,7 +16,7 @@ use super::producer::{Producer, ablated, text_of, unseen};
 use super::{Spoken, Wire, judge};
 use crate::driven::{Step, placeholder, play};
 use crate::implementation::Greeted;
-use crate::suite::{Derived, Suite, of_parts};
+use crate::suite::{Derived, Suite, committed};
 
 /// The steps that runs are.
 type Steps<P> = Vec<Step<Wire<P>>>;
@@ -28,7 +28,7 @@ type Steps<P> = Vec<Step<Wire<P>>>;
 ///
 /// Never: the text greets.
 pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<P> {
-    let [committed, _] = of_parts::<P>();
+    let committed = committed::<P>();
     let mut derived = Derived::default();
     let is_of_text = |it: &String| it.starts_with(WITHOUT) || it.starts_with(WITNESS);
     // Of runs that are equally long the last comes first.
@@ -54,7 +54,7 @@ pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<P> {
         let mut party = Greeted::new(Producer::<P>::without(rule)).expect("it greets");
         let judge = judge::<P>(party.greeting());
         for steps in &runs {
-            let played = play(&mut party, steps, &judge, None);
+            let played = play(&mut party, steps, &judge);
             let at = played.wrong.first().map(|it| it.at);
             for wrong in played.wrong.iter().filter(|it| Some(it.at) == at) {
                 let clause = wrong.finding.clause;

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Suite, committed};
 use crate::checked::Checked;
-use crate::driven::{Asked, Others, Step, Taken, at_reset, places, without};
+use crate::driven::{Asked, Step, Taken, at_reset, wrong};
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 use crate::spoken::{Capability, Driver, Producer, START, Spoken, Wire};
 
@@ -304,7 +304,7 @@ struct Answered<P: Spoken> {
 impl<P: Spoken> Answered<P> {
     /// The clauses by which these outputs would be wrong.
     fn wrong(&self, outputs: &[Output<Wire<P>>]) -> Vec<String> {
-        let clauses = Others::wrong(&self.driven, &self.judge, &self.asked, outputs);
+        let clauses = wrong(&self.driven, &self.judge, &self.asked, outputs);
         clauses.into_iter().map(str::to_owned).collect()
     }
 
@@ -617,4 +617,29 @@ impl Named {
         });
         used.map(|(_, _, at)| *at).max().unwrap_or(0)
     }
+}
+
+/// The places of all members, as JSON pointers.
+fn places(value: &Value) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Value::Object(members) = value {
+        for (name, member) in members {
+            let name = name.replace('~', "~0").replace('/', "~1");
+            let own = format!("/{name}");
+            all.extend(places(member).iter().map(|place| format!("{own}{place}")));
+            all.push(own);
+        }
+    }
+    all
+}
+
+/// The same without the member at this JSON pointer.
+fn without(value: &Value, pointer: &str) -> Value {
+    let mut whole = value.clone();
+    if let Some((of, name)) = pointer.rsplit_once('/')
+        && let Some(Value::Object(members)) = whole.pointer_mut(of)
+    {
+        members.shift_remove(&name.replace("~1", "/").replace("~0", "~"));
+    }
+    whole
 }

@@ -159,7 +159,7 @@ fn least_wrong<P: Spoken>(text: &str) -> Vec<(u64, &'static str, String)> {
     let greet = || Greeted::new(Recorded(responses.clone())).expect("the recording greets");
     let readings = readings::<P>(greet().greeting(), &[]);
     let found = readings.iter().map(|reading| {
-        let played = play::<P, _>(&mut greet(), &steps, &reading.judge, None);
+        let played = play::<P, _>(&mut greet(), &steps, &reading.judge);
         let wrong = played.wrong.into_iter();
         let wrong = wrong.map(|it| (it.at as u64 + 3, it.finding.clause, it.finding.text));
         wrong.collect::<Vec<_>>()

@@ -16,7 +16,7 @@ fn assert_kept<P: Spoken>() {
     let mut party = Greeted::new(Producer::<P>::default()).expect("it greets");
     let judge = judge::<P>(party.greeting());
     for short in committed::<P>().runs {
-        let played = play(&mut party, &short.steps, &judge, None);
+        let played = play(&mut party, &short.steps, &judge);
         let (wrong, told) = (&played.wrong, &played.told);
         let shows = &short.shows;
         assert!(wrong.is_empty(), "{shows:?}: {wrong:#?} in {told:#?}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use countersign_conform::spoken::{self, Spoken, text_of};
-use countersign_conform::suite::{Suite, committed, of_parts};
+use countersign_conform::suite::{Suite, committed};
 use countersign_model::aaep::Aaep;
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
@@ -17,8 +17,7 @@ fn assert_is_of_the_text<P: Spoken>(folder: &str, derived: &Suite<P>) {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         std::fs::write(source.join(folder).join("suite.json"), &text).expect("it can be written");
     } else {
-        let [of_text, _] = of_parts::<P>();
-        let is_same = of_text.text() == text;
+        let is_same = committed::<P>().text() == text;
         assert!(
             is_same,
             "the suite is another; with {WRITE}=1 it is written"

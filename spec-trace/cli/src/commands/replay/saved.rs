@@ -80,7 +80,7 @@ fn played<P: Spoken, I: Implementation<Wire<P>>>(
     // What has happened is then seen.
     steps.extend(Driver::<P>::ends(&steps));
     let judge = judge::<P>(partner.greeting());
-    let played = play(partner, &steps, &judge, None);
+    let played = play(partner, &steps, &judge);
     let found = || played.wrong.iter().map(|it| &it.finding);
     let wrong = found().map(|it| (it.clause, it.text.clone()));
     Asked {
