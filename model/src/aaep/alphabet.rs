@@ -485,8 +485,8 @@ pub struct Asked {
     pub default: Decision,
     pub risk: Option<Risk>,
     pub irreversible: Option<bool>,
-    /// Accept and reject, where it lists none.
-    pub allowed: SmallVec<[Decision; 2]>,
+    /// Which replies it lists, if any.
+    pub allowed: Option<SmallVec<[Decision; 2]>>,
 }
 
 /// The event that asks for a clarification.

@@ -121,7 +121,7 @@ impl<P: Protocol> Checker<P> {
     }
 
     /// Takes a call and what was put out for it, if everything can be explained; else nothing is taken.
-    pub(crate) fn explains(
+    pub fn explains(
         &mut self,
         variant: &Variant<P>,
         call: &P::Call,

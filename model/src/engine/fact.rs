@@ -28,12 +28,6 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Any number.
-    pub const ANY: Self = Self {
-        low: i64::MIN,
-        high: i64::MAX,
-    };
-
     /// That number and no other.
     pub const fn exactly(number: i64) -> Self {
         Self {

@@ -8,7 +8,6 @@ mod choice;
 pub mod clause;
 pub mod fact;
 pub mod model;
-pub mod mutation;
 pub mod obligation;
 pub mod party;
 pub mod protocol;

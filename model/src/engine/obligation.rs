@@ -110,7 +110,7 @@ impl<P: Protocol> Obligation<P> {
     pub(crate) fn must_be_met(&self, variant: &Variant<P>, freedom: Freedom) -> bool {
         let is_must = |clause: &Clause| variant.enforces(*clause) && P::is_must(*clause);
         self.is_due(variant)
-            && (freedom < Freedom::Should
+            && (freedom < Freedom::Order
                 || self.clauses.is_empty()
                 || self.clauses.iter().any(is_must))
     }

@@ -63,9 +63,7 @@ pub enum Freedom {
     Default,
     /// Each option, and whether it does what it may.
     May,
-    /// Whether it does what it should.
-    Should,
-    /// The order, too.
+    /// Whether it does what it should, and in which order.
     Order,
 }
 

@@ -134,7 +134,7 @@ impl Turn<'_, '_> {
                 allowed: ask
                     .allowed
                     .clone()
-                    .unwrap_or_else(|| self.reading().numbers.unlisted.replies().into()),
+                    .or_else(|| Some(self.reading().numbers.unlisted.replies().into())),
             })),
             Subject::Words(query) => What::Queried(Arc::new(event_of(query, at, token))),
             Subject::Tool(_) => return which,

@@ -190,7 +190,10 @@ impl Protocol for Aaep {
             Binding::Told | Binding::Retold | Binding::Changed => Ok(()),
             Binding::Started(planned) => outputs::is_new(account, planned, output),
             Binding::Outcome(_, state) => outputs::is_recommended(state, output),
-            Binding::Asked(which) => outputs::is_asked(account, usize::from(which), output),
+            Binding::Asked(which) => {
+                let unlisted = step.variant.reading.numbers.unlisted;
+                outputs::is_asked(account, usize::from(which), unlisted, output)
+            }
             Binding::Invoked(which)
             | Binding::Completed(which, _)
             | Binding::Performed(which)

@@ -5,15 +5,15 @@ use super::confirmation::rates_higher;
 use super::{Aaep, Binding, number};
 use crate::aaep::account::{Account, Answer, Phase, Question, Subscription};
 use crate::aaep::alphabet::{
-    Ask, Asked, By, CallId, Clarified, Decision, Event, Name, Outcome, Output, Run, SessionId,
-    State, Subject, What, Written,
+    Ask, Asked, By, CallId, Clarified, Event, Name, Outcome, Output, Run, SessionId, State,
+    Subject, What, Written,
 };
 use crate::aaep::clauses::{
     A_1_1, A_1_2, A_1_3, A_2_2, A_2_3, A_3_1, A_3_2, A_4_3, A_4_4, A_5_2, A_6_1, A_6_2, A_6_3,
     A_7_4_1, C6_1, C6_1_1, C6_1_5, C6_1_6, C6_1_7, C6_1_8, C6_1_9, C6_2_2_3, C6_3_4_9, C6_7_1,
     C6_7_2_1, C6_7_2_2, C6_8_2, C6_8_4, C6_9_2, EV_3, EV_5, EV_8, EV_13, EV_16,
 };
-use crate::aaep::readings::{IncapableSubscriptions, Reading};
+use crate::aaep::readings::{IncapableSubscriptions, Reading, Unlisted};
 use crate::engine::clause::{Clause, Clauses};
 use crate::engine::fact::Fact;
 use crate::engine::protocol::Step;
@@ -38,6 +38,7 @@ pub(super) fn is_new(
 pub(super) fn is_asked(
     account: &mut Account,
     which: usize,
+    unlisted: Unlisted,
     output: &Output,
 ) -> Result<(), Clauses> {
     let (is_free, clock, tokens) = (
@@ -50,7 +51,7 @@ pub(super) fn is_asked(
         return Ok(());
     };
     let (token, at, is_same) = match (what, &question.subject) {
-        (What::Asked(it), Subject::Action(ask)) => (it.token, it.at, asks(ask, it)),
+        (What::Asked(it), Subject::Action(ask)) => (it.token, it.at, asks(ask, it, unlisted)),
         (What::Queried(it), Subject::Words(query)) => (it.token, it.at, queries(query, it)),
         _ => return Ok(()),
     };
@@ -73,17 +74,16 @@ pub(super) fn all(clauses: &[(Clause, bool)]) -> Result<(), Clauses> {
 }
 
 /// Whether an event asks what was to be asked.
-fn asks(ask: &Ask, asked: &Asked) -> bool {
-    // What an event does not list is what the text has there.
-    let own = ask.allowed.as_deref();
-    let is_listed = |it: &Decision| own.is_none_or(|own| own.contains(it));
-    let count = own.map_or(asked.allowed.len(), <[Decision]>::len);
+fn asks(ask: &Ask, asked: &Asked, unlisted: Unlisted) -> bool {
+    // AAEP-6.3.4-6: who lists no replies allows what the text has there.
+    let own = ask.allowed.as_deref().unwrap_or(unlisted.replies());
+    let allowed = asked.allowed.as_deref().unwrap_or(unlisted.replies());
     (asked.description, asked.consequence) == (ask.description.name, ask.consequence.name)
         && (asked.timeout, asked.default) == (ask.timeout, ask.default)
         && asked.risk.is_none_or(|it| it == ask.risk)
         && asked.irreversible.is_none_or(|it| it == ask.irreversible)
-        && asked.allowed.len() == count
-        && asked.allowed.iter().all(is_listed)
+        && allowed.len() == own.len()
+        && allowed.iter().all(|it| own.contains(it))
 }
 
 /// What a clarification has come to is what a reply said, or the default.
@@ -292,6 +292,11 @@ pub(super) fn forbids(step: &Step<'_, Aaep>, output: &Output) -> Clauses {
         Output::Emit(Event { session, what, .. }) => match what {
             What::Started => &[A_1_1],
             What::Ended(_) => &[A_1_2],
+            What::Changed { .. } | What::Chunk(_)
+                if account.session(*session).is_some_and(|it| it.is_handed_off) =>
+            {
+                &[A_2_3]
+            }
             What::Changed { to, .. }
                 if *to != State::AwaitingInput
                     // AAEP-A.3-3: so is the state of a tool that runs.

@@ -485,7 +485,6 @@ impl Names {
             .and_then(Plain::as_str)
             .map(str::to_owned);
         let allowed: Option<Vec<String>> = it.get("allowed_replies");
-        let all = [Decision::Accept, Decision::Reject].into();
         Asked {
             at: it
                 .string("timestamp")
@@ -501,7 +500,7 @@ impl Names {
             default: self.told_word(it, "default_decision", &DECISIONS, Decision::Other),
             risk: self.told_risk(it),
             irreversible: it.get("irreversible"),
-            allowed: allowed.map_or(all, |all| {
+            allowed: allowed.map(|all| {
                 all.iter()
                     .map(|it| self.word(it, &DECISIONS, Decision::Other))
                     .collect()
@@ -761,11 +760,10 @@ impl Names {
         let call = it
             .call
             .map(|it| json!({"tool_call_id": self.call_named(it)}));
-        let allowed: Vec<String> = it
-            .allowed
-            .iter()
-            .map(|it| self.word_of(*it, &DECISIONS))
-            .collect();
+        let words = |all: &SmallVec<[Decision; 2]>| -> Vec<String> {
+            all.iter().map(|it| self.word_of(*it, &DECISIONS)).collect()
+        };
+        let allowed = it.allowed.as_ref().map(words);
         vec![
             ("action", json!(self.name_of(it.description))),
             ("consequence", json!(self.name_of(it.consequence))),

@@ -12,4 +12,4 @@ mod wire;
 mod words;
 mod work;
 
-use crate::common::changes;
+use crate::common::{changes, mutation};

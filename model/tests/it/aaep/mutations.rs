@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::changes::{self, Edit, edit};
+use super::mutation::{self, Mutations};
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::account::{Account, Question};
 use countersign_model::aaep::alphabet::{
@@ -10,7 +11,6 @@ use countersign_model::aaep::alphabet::{
     Risk, Run, SessionId, State, Status, Subject, Time, Token, What, Written,
 };
 use countersign_model::aaep::environment::{ANA, BOB, Bounds};
-use countersign_model::engine::mutation::{self, Mutations};
 use countersign_model::engine::party::Executor;
 use smallvec::SmallVec;
 
@@ -23,7 +23,13 @@ impl Mutations<Aaep> for OfProducer {
             Output::Emit(it) => match it.what {
                 What::Started => "start",
                 What::Ended(_) => "end",
-                What::Changed { .. } => "state",
+                What::Changed { from, to } => match (from, to) {
+                    (_, State::AwaitingInput) => "wait",
+                    (State::AwaitingInput, _) => "outcome",
+                    (_, State::WritingOutput) | (State::WritingOutput, _) => "writing",
+                    (_, State::CallingTool) | (State::CallingTool, _) => "calling",
+                    (_, _) => "state",
+                },
                 What::Asked(_) => "question",
                 What::Queried(_) => "clarification",
                 What::Invoked { .. } => "invocation",
@@ -87,11 +93,8 @@ impl Mutations<Aaep> for OfProducer {
         let sessions = account.sessions.iter().filter(|_| of_itself);
         for session in sessions {
             of_session(session.id, &mut |what| each(emit(session.id, what)));
-            // Behind a handoff a guarantee wants the end alone.
-            if !session.is_handed_off && !matches!(call.op, Op::HandOff(_)) {
-                each(emit(session.id, What::Progress { left: None }));
-                each(emit(session.id, What::Other(1)));
-            }
+            each(emit(session.id, What::Progress { left: None }));
+            each(emit(session.id, What::Other(1)));
         }
         let clock = account.clock.max(call.now);
         for question in &account.questions {
@@ -191,7 +194,7 @@ fn about(question: &Question, account: &Account, at: Time, each: &mut dyn FnMut(
                 default: ask.default,
                 risk: Some(ask.risk),
                 irreversible: Some(ask.irreversible),
-                allowed: [Decision::Accept, Decision::Reject].into_iter().collect(),
+                allowed: None,
             })),
         )),
         Subject::Words(query) => {
@@ -332,11 +335,12 @@ fn asked(it: &Asked, each: &mut dyn FnMut(&'static str, Asked)) {
             ("the other reversibility", &|it| {
                 it.irreversible = it.irreversible.map(|it| !it);
             }),
+            ("no replies", &|it| it.allowed = None),
             ("accept alone", &|it| {
-                it.allowed = [Decision::Accept].into_iter().collect();
+                it.allowed = Some([Decision::Accept].into_iter().collect());
             }),
             ("reject alone", &|it| {
-                it.allowed = [Decision::Reject].into_iter().collect();
+                it.allowed = Some([Decision::Reject].into_iter().collect());
             }),
         ],
     );

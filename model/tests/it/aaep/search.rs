@@ -1,12 +1,13 @@
 //! The search over the text of AAEP's confirmations.
 
+use crate::common::explained::Explained;
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::account::Account;
 use countersign_model::aaep::environment::Bounds;
 use countersign_model::engine::clause::{Clause, ClauseSet};
 use countersign_model::engine::fact::Fact;
 use countersign_model::engine::model::{CONFORMS, Party};
-use countersign_model::engine::party::{ByVariant, Explained, Judged};
+use countersign_model::engine::party::{ByVariant, Judged};
 use countersign_model::engine::protocol::{Protocol, Variant};
 use countersign_model::engine::world::{Freedom, World};
 use countersign_model::facade::engine::Catalog as _;

@@ -151,7 +151,7 @@ pub fn asked_of(at: Time, number: Name, ask: &Ask) -> Asked {
         allowed: ask
             .allowed
             .clone()
-            .unwrap_or_else(|| [Decision::Accept, Decision::Reject].into()),
+            .or_else(|| Some([Decision::Accept, Decision::Reject].into())),
     }
 }
 pub fn asked(number: Name, ask: &Ask) -> Output {
@@ -894,6 +894,18 @@ pub fn rows() -> Vec<Row> {
     );
     row(
         EV_5,
+        "a question lists fewer replies than its host allows",
+        other(
+            one(),
+            &asked_0,
+            &told(Asked {
+                allowed: Some(list(&[Decision::Accept])),
+                ..own()
+            }),
+        ),
+    );
+    row(
+        EV_5,
         "an action has another risk",
         other(
             with(one(), accepted()),
@@ -1151,10 +1163,11 @@ pub fn freedoms() -> Vec<(&'static str, Vec<Step>)> {
             )],
         ),
         (
-            "a question without rating and call",
+            "a question without rating, replies and call",
             asked_as(Asked {
                 risk: None,
                 irreversible: None,
+                allowed: None,
                 call: None,
                 ..own()
             }),
@@ -1505,8 +1518,24 @@ fn a_table_that_is_changed_binds() {
         reading,
         ..Variant::default()
     };
-    let run = with(one(), ignored(message(accept(0))));
-    assert_eq!(judge(&variant, &run, &[RESPONSE]), Judgement::Conforms);
+    let asked = |allowed| {
+        let asked = Asked {
+            allowed,
+            ..asked_of(0, 0, &ask(0))
+        };
+        vec![
+            changed(Idle, AwaitingInput),
+            emit(What::Asked(asked.into())),
+        ]
+    };
+    let run = |outputs| with(started(), (at(0, confirm(ask(0))), outputs));
+    for allowed in [None, Some(list(&[Decision::Reject]))] {
+        let run = with(run(asked(allowed)), ignored(message(accept(0))));
+        assert_eq!(judge(&variant, &run, &[RESPONSE]), Judgement::Conforms);
+    }
+    let both = asked(Some(list(&[Decision::Accept, Decision::Reject])));
+    let found = judge(&variant, &run(both.clone()), &both);
+    assert_eq!(named(found), Some("AAEP-EV-5"));
 }
 
 /// A run that conforms by another reading, and does not by the default.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::mutation::{Change, Mutated, Mutation, Mutations, Outcome};
 use countersign_model::engine::clause::Level;
 use countersign_model::engine::model::{Environment, Model, Party};
-use countersign_model::engine::mutation::{Change, Mutated, Mutation, Mutations, Outcome};
 use countersign_model::engine::party::Executor;
 use countersign_model::engine::protocol::{Protocol, Variant};
 use countersign_model::engine::world::Freedom;

@@ -9,4 +9,4 @@ mod search;
 mod variants;
 mod wire;
 
-use crate::common::changes;
+use crate::common::{changes, mutation};

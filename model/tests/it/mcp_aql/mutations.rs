@@ -1,7 +1,7 @@
 //! How an output of a gatekeeper can be changed, and what of that the text leaves free: `freedoms.txt`.
 
 use super::changes::{self, edit};
-use countersign_model::engine::mutation::{Mutations, Outcome};
+use super::mutation::{Mutations, Outcome};
 use countersign_model::engine::party::Executor;
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::mcp_aql::account::{Account, Token};

@@ -1,7 +1,7 @@
 //! The search over the text of MCP-AQL, in its small worlds.
 
+use crate::common::explained::Explained;
 use countersign_model::engine::model::CONFORMS;
-use countersign_model::engine::party::Explained;
 use countersign_model::engine::world::{Freedom, World};
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::mcp_aql::account::Account;

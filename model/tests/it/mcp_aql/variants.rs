@@ -1,9 +1,10 @@
 //! The spec of MCP-AQL by each reading, without a log, and for any call.
 
+use crate::common::explained::Explained;
 use arbitrary::{Arbitrary, Unstructured};
 use countersign_model::engine::checker::{Checker, Judgement};
 use countersign_model::engine::model::{CONFORMS, Environment, Model};
-use countersign_model::engine::party::{ByVariant, Executor, Explained};
+use countersign_model::engine::party::{ByVariant, Executor};
 use countersign_model::engine::protocol::Variant;
 use countersign_model::engine::world::{Freedom, World};
 use countersign_model::mcp_aql::McpAql;

@@ -8,4 +8,4 @@ mod search;
 mod text;
 mod wire;
 
-use crate::common::changes;
+use crate::common::{changes, mutation};

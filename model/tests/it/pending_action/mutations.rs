@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::changes::{self, edit};
-use countersign_model::engine::mutation::{Mutations, Outcome};
+use super::mutation::{Mutations, Outcome};
 use countersign_model::engine::party::Executor;
 use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::account::{Account, Action};

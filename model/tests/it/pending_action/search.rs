@@ -1,8 +1,9 @@
 //! The search over the text of pending actions, in the small world of two actions.
 
+use crate::common::explained::Explained;
 use countersign_model::engine::clause::{Clause, ClauseSet};
 use countersign_model::engine::model::CONFORMS;
-use countersign_model::engine::party::{ByVariant, Explained};
+use countersign_model::engine::party::ByVariant;
 use countersign_model::engine::protocol::{Protocol, Variant};
 use countersign_model::engine::world::{Freedom, World};
 use countersign_model::pending_action::PendingAction;

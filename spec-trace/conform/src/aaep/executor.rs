@@ -1047,7 +1047,7 @@ impl Kept {
                     },
                     risk: Some(risk(*risk_level)),
                     irreversible: Some(*irreversible),
-                    allowed: allowed_replies.iter().map(word).collect(),
+                    allowed: Some(allowed_replies.iter().map(word).collect()),
                 }))
             }
         }

@@ -130,7 +130,10 @@ fn fields_of(what: &What) -> Fields {
 }
 
 fn asked(it: &Asked) -> Fields {
-    let allowed: Vec<_> = it.allowed.iter().map(|it| decision(*it)).collect();
+    let allowed = |all: &[Decision]| {
+        let all: Vec<_> = all.iter().map(|it| decision(*it)).collect();
+        all.join(", ")
+    };
     vec![
         ("timestamp", instant(it.at)),
         ("reply_token", format!("token {}", it.token)),
@@ -141,7 +144,7 @@ fn asked(it: &Asked) -> Fields {
         ("default_decision", decision(it.default)),
         ("risk_level", given(it.risk, risk)),
         ("irreversible", given(it.irreversible, |it| it.to_string())),
-        ("allowed_replies", allowed.join(", ")),
+        ("allowed_replies", given(it.allowed.as_deref(), allowed)),
     ]
 }
 

@@ -2,6 +2,8 @@
 
 #[path = "../../../../../model/tests/it/common/changes.rs"]
 mod changes;
+#[path = "../../../../../model/tests/it/common/mutation.rs"]
+mod mutation;
 #[path = "../../../../../model/tests/it/pending_action/mutations.rs"]
 mod mutations;
 

@@ -6,11 +6,11 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::engine::checker::Checker;
-use crate::engine::model::Party;
-use crate::engine::party::Executor;
-use crate::engine::protocol::{Protocol, Variant};
-use crate::engine::world::Freedom;
+use countersign_model::engine::checker::Checker;
+use countersign_model::engine::model::Party;
+use countersign_model::engine::party::Executor;
+use countersign_model::engine::protocol::{Protocol, Variant};
+use countersign_model::engine::world::Freedom;
 
 /// How the outputs of a protocol can be changed.
 pub trait Mutations<P: Protocol>: 'static {
