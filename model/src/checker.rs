@@ -56,10 +56,6 @@ pub struct CheckReport {
     pub unique_states: usize,
     /// Steps, counting each from each state.
     pub transitions: usize,
-    /// States that differ, with what was seen on the way.
-    pub pairs: usize,
-    /// Steps taken, counting each from each of these.
-    pub edges: usize,
     /// In steps: the longest run that the search walked. Of a breadth-first one the longest runs of which it has looked at every
     /// one, so that nothing is broken within so many steps that is not said to be.
     pub depth: usize,

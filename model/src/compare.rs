@@ -2,7 +2,6 @@
 
 use crate::checker::StepText;
 use crate::departures::{Departure, What};
-use crate::judge::Finding;
 
 /// A run that a party of one setting can have and no party of the other, or not of itself.
 #[derive(Clone, Debug)]
@@ -50,15 +49,4 @@ impl Difference {
     pub fn is_no_longer_required(&self) -> bool {
         self.needs.iter().any(|it| it.what == What::Kept)
     }
-}
-
-/// A run that one setting advises against and the other does not.
-#[derive(Clone, Debug)]
-pub struct Advised {
-    /// Its steps; the last is the one that is advised against.
-    pub steps: Vec<StepText>,
-    /// What is advised.
-    pub finding: Finding,
-    /// Of what the one differs in from the other, that without which it would not advise so either.
-    pub needs: Vec<Departure>,
 }

@@ -12,7 +12,7 @@ use super::run::{Run, Step, describe, run_of};
 use super::{Ablation, Explanation, Instead, Model, Number, Place, Property, Rule, Text, change};
 use crate::bounds::BoundsError;
 use crate::checker::{Broken, CheckReport, Kind, Limit, PropertyVerdict, STATES, StepText};
-use crate::compare::{Advised, Compared, Difference};
+use crate::compare::{Compared, Difference};
 use crate::departures::{Departure, What, taken_otherwise};
 use crate::engine::checker::{Checker, Finding, Judgement};
 use crate::engine::clause::{Clause, ClauseSet, Entry};
@@ -132,7 +132,6 @@ pub(super) fn text<P: Catalog>() -> Text {
         properties: P::GUARANTEES.iter().map(property).collect(),
         situations: P::WITNESSES.iter().map(property).collect(),
         longest: P::LONGEST,
-        unstated: &[],
         usual_bounds: ["default", "small"],
         within: |bounds| Ok(Arc::new(Variation::<P>::within(bounds)?)),
     }
@@ -798,8 +797,6 @@ impl<P: Catalog> Model for Variation<P> {
         CheckReport {
             unique_states: found.states,
             transitions: found.transitions,
-            pairs: found.states,
-            edges: found.transitions,
             depth: found.depth,
             exhaustive: found.exhaustive,
             properties: self.verdicts(&found, refused.as_ref()),
@@ -837,11 +834,7 @@ impl<P: Catalog> Model for Variation<P> {
         let refused = is_judged.then(|| without.refused(&[without.judging()], limit, &mut |_| {}));
         let mut breaks = without.verdicts(&found, refused.as_ref());
         breaks.retain(|it| it.kind == Kind::Always && !it.holds);
-        Ablation {
-            rule,
-            breaks,
-            masked_by: None,
-        }
+        Ablation { rule, breaks }
     }
 
     fn apart(&self, other: &dyn Model, limit: Limit, progress: &mut dyn FnMut(usize)) -> Compared {
@@ -868,10 +861,6 @@ impl<P: Catalog> Model for Variation<P> {
             (departure, compared)
         };
         rest.into_iter().map(by_it).collect()
-    }
-
-    fn advised(&self, _: &dyn Model, _: Limit) -> Option<Advised> {
-        None
     }
 
     fn explain(&self, steps: &[StepText]) -> Explanation {

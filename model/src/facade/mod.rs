@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use crate::aaep::Aaep;
 use crate::bounds::BoundsError;
 use crate::checker::{Broken, CheckReport, Limit, PropertyVerdict, StepText};
-use crate::compare::{Advised, Compared};
+use crate::compare::Compared;
 use crate::departures::Departure;
 use crate::mcp_aql::McpAql;
 use crate::pending_action::PendingAction;
@@ -50,8 +50,6 @@ pub struct Text {
     pub situations: Vec<Property>,
     /// The longest runs of a changed text that are searched, in steps.
     pub longest: usize,
-    /// Of what the text guarantees, what no property states: the clause, and what of it is not searched.
-    pub unstated: &'static [(&'static str, &'static str)],
     /// The bounds that the text as it stands is searched within, and every other variant.
     pub usual_bounds: [&'static str; 2],
     /// The text as it stands within those bounds: the name of bounds, and changes to them.
@@ -159,8 +157,6 @@ pub struct Ablation {
     pub rule: &'static Rule,
     /// What breaks, each with its shortest run.
     pub breaks: Vec<PropertyVerdict>,
-    /// Where nothing breaks by this rule alone: a second one that masks it. `breaks` is then what leaving out both breaks.
-    pub masked_by: Option<&'static Rule>,
 }
 
 /// Why a run is possible, and what is required instead.
@@ -207,7 +203,7 @@ pub trait Model: Debug + Send + Sync {
     fn check(&self, whole: bool, progress: &mut dyn FnMut(usize)) -> CheckReport;
     /// What breaks in runs of up to so many steps.
     fn broken_within(&self, steps: usize) -> Broken;
-    /// Leaves out that rule beside what is left out, and a second one where nothing breaks and nobody knows why.
+    /// Leaves out that rule beside what is left out.
     fn leave_out(&self, rule: &'static Rule) -> Ablation;
     /// The shortest run of this model that no party of the other can have.
     fn apart(&self, other: &dyn Model, limit: Limit, progress: &mut dyn FnMut(usize)) -> Compared;
@@ -218,8 +214,6 @@ pub trait Model: Debug + Send + Sync {
         found: &Compared,
         limit: Limit,
     ) -> Vec<(Departure, Compared)>;
-    /// The shortest run that this model advises against and the other does not.
-    fn advised(&self, other: &dyn Model, limit: Limit) -> Option<Advised>;
     /// Why a run of this model is possible that breaks something at its last step, and what is required instead.
     fn explain(&self, steps: &[StepText]) -> Explanation;
     /// For a caller that knows which text it is of.

@@ -286,11 +286,6 @@ impl fmt::Display for Setting {
 }
 
 impl Setting {
-    /// What is left out, as it was said: clauses, sections and rules.
-    pub fn without(&self) -> &[String] {
-        &self.taken.without
-    }
-
     /// The model of it.
     ///
     /// # Errors

@@ -124,8 +124,6 @@ pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f
         "bounds": bounds,
         "unique_states": report.unique_states,
         "transitions": report.transitions,
-        "pairs": report.pairs,
-        "edges": report.edges,
         "depth": report.depth,
         "seconds": seconds,
         "properties": report.properties.iter().map(property).collect::<Vec<_>>(),

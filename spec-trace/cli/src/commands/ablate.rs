@@ -29,8 +29,8 @@ Examples:
   countersign check pending-action --each-rule --reading expiry-boundary=after
   countersign ablate mcp-aql --format json > ablate.json
 
-A rule breaks a property alone, or together with a rule that masks it, or it has
-no observable effect. What the variant breaks with every rule is not counted.
+A rule breaks a property, or it has no observable effect. What the variant breaks
+with every rule is not counted.
 
 Exit 0: every rule is needed, or is documented as unobservable.";
 
@@ -105,9 +105,7 @@ pub(super) fn by_reading(model: &dyn Model) -> BTreeSet<String> {
 
 /// The model in which that breaks.
 fn without(model: &dyn Model, ablation: &Ablation) -> Arc<dyn Model> {
-    let left_out = [Some(ablation.rule), ablation.masked_by];
-    let left_out: Vec<_> = left_out.into_iter().flatten().collect();
-    model.with(&left_out, &[])
+    model.with(&[ablation.rule], &[])
 }
 
 fn ablation_json(model: &dyn Model, ablation: &Ablation) -> Value {
@@ -125,7 +123,6 @@ fn ablation_json(model: &dyn Model, ablation: &Ablation) -> Value {
         "bounds": model.bounds(),
         "clauses": ablation.rule.clauses,
         "breaks": breaks,
-        "masked_by": ablation.masked_by.map(|it| it.name),
         "free": ablation.rule.free,
     })
 }
@@ -168,11 +165,10 @@ fn in_words(
     };
     let idle = count(|it| !it.is_explained());
     let free = count(|it| it.rule.free.is_some());
-    let masked = count(|it| it.masked_by.is_some());
-    let alone = ablations.len() - masked - free - idle;
+    let needed = ablations.len() - free - idle;
     let counts = format!(
-        "{} rules: {alone} break something alone, {masked} with another, {free} are unobservable, {idle} break nothing ({}, {bounds} \
-         bounds, runs of up to {} steps)",
+        "{} rules: {needed} break something, {free} are unobservable, {idle} break nothing ({}, {bounds} bounds, runs of up to {} \
+         steps)",
         ablations.len(),
         model.text().name,
         model.text().longest,
@@ -228,13 +224,6 @@ fn one(model: &dyn Model, ablation: &Ablation, numbers: &[Departure]) -> String 
     if let Some(sections) = row.in_samples {
         let _ = writeln!(text, "  the text's own code in {sections} leaves it out");
     }
-    if let Some(other) = ablation.masked_by {
-        let _ = writeln!(
-            text,
-            "  breaks nothing alone: {} masks it. Without both:",
-            other.name
-        );
-    }
     if let Some(free) = row.free {
         text += &hanging("  no observable effect: ", free);
     } else if ablation.breaks.is_empty() {
@@ -252,10 +241,8 @@ fn one(model: &dyn Model, ablation: &Ablation, numbers: &[Departure]) -> String 
         );
         text.push_str(&numbered(&property.steps));
         let mut explanation = model.explain(&property.steps);
-        if ablation.masked_by.is_none() {
-            // It is said above.
-            explanation.needs.retain(|it| it.what != What::Lost);
-        }
+        // It is said above.
+        explanation.needs.retain(|it| it.what != What::Lost);
         text.push_str(&explained_text(model.text(), &explanation));
     }
     text
@@ -280,9 +267,8 @@ fn overview(ablations: &[&Ablation]) -> String {
                 breaks => breaks.to_string(),
             },
             shortest.map(|steps| steps.to_string()).unwrap_or_default(),
-            match ablation.masked_by {
-                Some(rule) => format!("with {}", rule.name),
-                None if ablation.rule.free.is_some() => "unobservable".to_owned(),
+            match ablation.rule.free {
+                Some(_) => "unobservable".to_owned(),
                 None => String::new(),
             },
         ]

@@ -12,7 +12,6 @@ use miette::{IntoDiagnostic, WrapErr};
 use serde_json::Value;
 
 use super::clauses::hanging;
-use super::compare::shared::Shared;
 use super::{ablate, compare, readings, worth};
 use crate::answer::{Answer, Format, Status, with_result};
 use crate::argued::{
@@ -166,8 +165,7 @@ fn check(args: &Args, format: Format) -> miette::Result<Answer> {
             if args.full {
                 again.push_str(" --full");
             }
-            let mut said = Shared::of(&args.variant.setting(), model).text("");
-            said += &counterexamples(model, &again, &report, all);
+            let mut said = counterexamples(model, &again, &report, all);
             said.push('\n');
             said += &properties(&report, &changed_numbers(model), all);
             if all {
@@ -213,14 +211,11 @@ fn summary(model: &dyn Model, report: &CheckReport, seconds: f64) -> String {
         (false, _) => format!("cut there: all runs of up to {depth} steps (--full goes on)"),
     };
     format!(
-        "searched {how}: {} states, {} transitions, {extent}\n\
-         with what the checker remembers of each way: {} states, {} transitions, {} a second\n\
+        "searched {how}: {} states, {} transitions, {} a second, {extent}\n\
          states are compared by 64-bit fingerprints: of 10 million, one is missed with a chance of 2 in a million\n",
         grouped(report.unique_states as u64),
         grouped(report.transitions as u64),
-        grouped(report.pairs as u64),
-        grouped(report.edges as u64),
-        table::per_second(report.edges as u64, seconds),
+        table::per_second(report.transitions as u64, seconds),
     )
 }
 
@@ -289,7 +284,7 @@ fn properties(report: &CheckReport, numbers: &[Departure], all: bool) -> String 
 
 /// How far a search that was cut came.
 fn so_far(what: &str, report: &CheckReport) -> String {
-    let states = grouped(report.pairs as u64);
+    let states = grouped(report.unique_states as u64);
     format!("{what} within {} steps, {states} states", report.depth)
 }
 
@@ -391,8 +386,6 @@ mod tests {
         CheckReport {
             unique_states: 1_234,
             transitions: 5_678,
-            pairs: 2_345,
-            edges: 6_789,
             depth: 7,
             exhaustive,
             properties: vec![

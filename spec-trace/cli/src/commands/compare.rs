@@ -1,10 +1,10 @@
 //! `countersign compare`: two settings of a text beside each other, and what changes between them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
 
-use countersign_clauses::{cited, cited_all};
+use countersign_clauses::cited_all;
 use countersign_conform::driven::play;
 use countersign_conform::implementation::Greeted;
 use countersign_conform::spoken::{Producer, Spoken, judge};
@@ -12,17 +12,13 @@ use countersign_conform::steps::{marked, numbered, steps_json};
 use countersign_conform::suite::committed;
 use countersign_model::aaep::Aaep;
 use countersign_model::checker::{Broken, Limit, PropertyVerdict};
-use countersign_model::compare::{Advised, Compared, Difference};
+use countersign_model::compare::{Compared, Difference};
 use countersign_model::departures::Departure;
 use countersign_model::facade::{Model, Text};
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
 use miette::miette;
 use serde_json::{Value, json};
-
-pub(super) mod shared;
-
-use shared::{Each, Shared};
 
 use super::clauses::hanging;
 use crate::answer::{Answer, Format, Status, with_result};
@@ -47,9 +43,8 @@ bounds:BOUNDS. An empty list is the text as it stands.
 A run is allowed under one variant only if its requests and outputs are possible
 there and impossible under the other. Removing a rule only lifts a requirement:
 what is no longer required is allowed by both. The run is the shortest within
-the bounds. A rule may carry out several clauses; those that go with the named
-clause are listed first. A vector changes if a model of one variant passes it
-and a model of the other fails it.
+the bounds. A vector changes if a model of one variant passes it and a model of
+the other fails it.
 
 Exit status: 0";
 
@@ -91,12 +86,6 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 
 /// The most states of both together that are looked at for a run.
 const STATES: usize = 400_000;
-
-/// How far is looked for a run that only one of two advises against: what is recommended is soon seen.
-const ADVICE: Limit = Limit {
-    steps: 4,
-    pairs: 20_000,
-};
 
 /// What two parties can do that the other cannot, in both directions, several at a time.
 pub(super) fn both_ways(a: &dyn Model, b: &dyn Model) -> [Compared; 2] {
@@ -160,58 +149,41 @@ fn compare(args: &Args, format: Format) -> miette::Result<Answer> {
     let [a, b] = models(text, settings)?;
     let (a, b) = (&*a, &*b);
     let name = text.name;
-    let mut compared = both_ways(a, b);
-    let mut each = at_once(
+    let compared = both_ways(a, b);
+    let each = at_once(
         [(a, b, &compared[0]), (b, a, &compared[1])],
         |(leader, other, found)| leader.apart_by_each(other, found, limit(text)),
     );
-    let shared = [(&args.a, a), (&args.b, b)].map(|(it, model)| Shared::of(it, model));
-    let leads: [Option<String>; 2] = std::array::from_fn(|side| {
-        let [own, other] = [&shared[side], &shared[1 - side]];
-        let lead = own.order(&mut compared[side], &mut each[side]);
-        lead.or_else(|| other.order(&mut compared[side], &mut each[side]))
-    });
-    let advice = at_once([(a, b), (b, a)], |(one, other)| one.advised(other, ADVICE));
     let progress = Progress::counting(&format!("{name}: what breaks"), "settings");
     let broken = at_once([a, b], |model| model.broken_within(text.longest));
-    let by_shared = at_once(
-        [(&shared[0], a, &broken[0]), (&shared[1], b, &broken[1])],
-        |(shared, model, broken)| shared.breaking(model, broken),
-    );
     drop(progress);
     let (all, changed) = vectors_of(args.protocol, a, b);
     let status = Status::Holds;
     Ok(match format {
         Format::Json => {
-            let settings = |it: &Setting, model: &dyn Model, shared: &Shared| {
+            let settings = |it: &Setting, model: &dyn Model| {
                 let mut document = json!({ "setting": it.to_string(), "bounds": model.bounds() });
                 if let Value::Object(members) = &mut document {
                     members.extend(setting(model));
-                    members.insert("also_leaves_out".to_owned(), shared.json());
                 }
                 document
             };
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
             let (only_a, only_b) = (only_json(a, only_a, each_a), only_json(b, only_b, each_b));
-            let [advised_a, advised_b] = advice.each_ref().map(|it| it.as_ref().map(advised_json));
             let [of_a, of_b] = &broken;
-            let only = |first, second, by_shared: &HashSet<String>| {
-                only_first(first, second)
-                    .into_iter()
-                    .map(|it| guarantee_json(it, by_shared.contains(&it.name)))
-                    .collect::<Value>()
+            let only = |first, second| -> Value {
+                let only = only_first(first, second).into_iter();
+                only.map(guarantee_json).collect()
             };
             let document = json!({
                 "protocol": name,
-                "a": settings(&args.a, a, &shared[0]),
-                "b": settings(&args.b, b, &shared[1]),
+                "a": settings(&args.a, a),
+                "b": settings(&args.b, b),
                 "only_a": only_a,
                 "only_b": only_b,
-                "advised_only_a": advised_a,
-                "advised_only_b": advised_b,
-                "breaks_only_a": only(of_a, of_b, &by_shared[0]),
-                "breaks_only_b": only(of_b, of_a, &by_shared[1]),
+                "breaks_only_a": only(of_a, of_b),
+                "breaks_only_b": only(of_b, of_a),
                 "vectors": all,
                 "changed": changed.iter().map(changed_json).collect::<Vec<_>>(),
             });
@@ -219,25 +191,15 @@ fn compare(args: &Args, format: Format) -> miette::Result<Answer> {
         }
         Format::Text => {
             let mut said = String::new();
-            for ((letter, setting), shared) in ["a", "b"].into_iter().zip(settings).zip(&shared) {
+            for (letter, setting) in ["a", "b"].into_iter().zip(settings) {
                 said += &hanging(&format!("  {letter}  "), &setting.to_string());
-                said += &shared.text("     ");
             }
-            said += &guarantees_text(&broken, &[a, b].map(changed_numbers), &by_shared);
+            said += &guarantees_text(&broken, &[a, b].map(changed_numbers));
             said += &vectors_text(all, &changed);
             let [only_a, only_b] = &compared;
             let [each_a, each_b] = &each;
-            let directions = [("a", "b", only_a, each_a), ("b", "a", only_b, each_b)];
-            for ((names, lead), shared) in directions.into_iter().zip(&leads).zip(&shared) {
-                let (letter, other, only, each) = names;
-                let nearer = shared.nearer_without(only, each);
-                said += &only_text(text, [letter, other], only, lead.as_deref(), nearer);
-            }
-            for (letter, other, advised) in [("a", "b", &advice[0]), ("b", "a", &advice[1])] {
-                let advised = advised.as_ref();
-                said +=
-                    &advised.map_or_else(String::new, |it| advised_text(text, [letter, other], it));
-            }
+            said += &only_text(text, ["a", "b"], only_a, each_a);
+            said += &only_text(text, ["b", "a"], only_b, each_b);
             let counts = counts(&compared, &broken, (all, changed.len()));
             let counts = format!("{counts} ({name}, {} bounds)", a.bounds());
             Answer::verdict(status, &counts, &said, args.extent.all)
@@ -265,27 +227,17 @@ fn counts(
     )
 }
 
-/// What only one of two allows, in words: first what was looked for nearer to what was named and not found, then the run that was found
-/// (`lead` is by what, where it is put before a shorter one), then the others.
+/// What only one of two allows, in words: the run that was found, then those by each other thing in which they differ.
 fn only_text(
     text: &Text,
     [letter, other]: [&str; 2],
     only: &Compared,
-    lead: Option<&str>,
-    (none, rest): (Vec<Each>, Vec<Each>),
+    each: &[(Departure, Compared)],
 ) -> String {
     let head = format!("\nAllowed under {letter} and not under {other}");
-    let by = lead.map_or_else(String::new, |name| format!(", by {name} alone"));
-    let mut said = String::new();
-    let is_nothing = |it: &Each| it.1.told().is_none();
-    if none.iter().any(is_nothing) {
-        said += &head;
-        said.push('\n');
-    }
-    said += &each_text(text, &head, other, &none);
-    said += &apart_text(&format!("{head}{by}"), other, only);
+    let mut said = apart_text(&head, other, only);
     said += &by_text(text, other, only);
-    said + &each_text(text, &head, other, &rest)
+    said + &each_text(text, &head, other, each)
 }
 
 /// The models of the two settings.
@@ -419,28 +371,6 @@ fn by_text(text: &Text, other: &str, compared: &Compared) -> String {
     told.map_or_else(String::new, |it| needs_text(text, &it.needs, Some(other)))
 }
 
-/// A run that only one of two advises against, in words.
-fn advised_text(text: &Text, [letter, other]: [&str; 2], advised: &Advised) -> String {
-    let (count, finding) = (advised.steps.len(), &advised.finding);
-    let mut said = format!(
-        "\nAdvised against under {letter} and not under {other}   ({count} steps, the shortest)\n{}",
-        numbered(&advised.steps)
-    );
-    said += &hanging(
-        "   advised by    ",
-        &format!("{}: {}", cited(finding.clause), finding.text),
-    );
-    said + &needs_text(text, &advised.needs, Some(other))
-}
-
-fn advised_json(advised: &Advised) -> Value {
-    json!({
-        "clause": advised.finding.clause,
-        "steps": steps_json(&advised.steps),
-        "made_possible_by": needs_json(&advised.needs),
-    })
-}
-
 /// The guarantees that the first breaks and the second does not.
 fn only_first<'a>(first: &'a Broken, second: &Broken) -> Vec<&'a PropertyVerdict> {
     let guarantees = |broken: &'a Broken| broken.properties.iter().filter(|it| is_guarantee(it));
@@ -453,17 +383,11 @@ fn only_first<'a>(first: &'a Broken, second: &Broken) -> Vec<&'a PropertyVerdict
         .collect()
 }
 
-fn guarantees_text(
-    broken: &[Broken; 2],
-    numbers: &[Vec<Departure>; 2],
-    by_shared: &[HashSet<String>; 2],
-) -> String {
+fn guarantees_text(broken: &[Broken; 2], numbers: &[Vec<Departure>; 2]) -> String {
     let [a, b] = broken;
     let [of_a, of_b] = numbers;
     let mut text = String::from("\nGuarantees\n");
-    let [shared_a, shared_b] = by_shared;
-    let sides = [("a", a, b, of_a, shared_a), ("b", b, a, of_b, shared_b)];
-    for (letter, first, second, numbers, by_shared) in sides {
+    for (letter, first, second, numbers) in [("a", a, b, of_a), ("b", b, a, of_b)] {
         let only = only_first(first, second);
         let head = format!("  only {letter} breaks  ");
         if only.is_empty() {
@@ -477,15 +401,10 @@ fn guarantees_text(
             let indent = " ".repeat(head.len());
             let head = if place == 0 { &head } else { &indent };
             let by_file = by_file(numbers, &property.clauses);
-            let (name, steps) = (&property.name, property.steps.len());
-            let by = if by_shared.contains(name) {
-                "; only by rules of other clauses, too"
-            } else {
-                ""
-            };
+            let steps = property.steps.len();
             text += &hanging(
                 head,
-                &format!("{}{by_file} ({steps} steps{by})", cited_name(property)),
+                &format!("{}{by_file} ({steps} steps)", cited_name(property)),
             );
         }
     }
@@ -574,9 +493,8 @@ pub(super) fn compared_json(compared: &Compared) -> Value {
     document
 }
 
-fn guarantee_json(property: &PropertyVerdict, by_shared: bool) -> Value {
+fn guarantee_json(property: &PropertyVerdict) -> Value {
     json!({
-        "by_shared_rules": by_shared,
         "property": property.name,
         "clauses": property.clauses,
         "steps": steps_json(&property.steps),

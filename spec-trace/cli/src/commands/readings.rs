@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_clauses::{cited, cited_all};
+use countersign_clauses::cited_all;
 use countersign_conform::steps::steps_json;
 use countersign_model::checker::PropertyVerdict;
 use countersign_model::compare::Compared;
@@ -27,7 +27,7 @@ Examples:
   countersign readings mcp-aql --format json > readings.json
 
 Each way to read a passage is searched for the guarantees that it breaks; the
-default breaks none. A guarantee that no property of the model states is named.
+default breaks none.
 A passage that has no effect within the bounds is searched within the first
 preset in which it has: of aaep, clarifications within `clarify`.
 
@@ -80,9 +80,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         Format::Text => {
             let mut said = String::new();
             for place in &places {
-                let unstated = unstated(text, place.clauses);
-                let is_explained = args.name.is_some();
-                said += &place_text(place, &ways, &unstated, is_explained);
+                said += &place_text(place, &ways, args.name.is_some());
             }
             for it in &beside {
                 said += &it.text();
@@ -130,8 +128,6 @@ pub struct PlaceCosts {
     pub why: &'static str,
     /// Each way with the guarantees that it breaks and the shortest runs, the default first.
     pub ways: Vec<(&'static str, Vec<PropertyVerdict>)>,
-    /// What is said of a way that breaks none.
-    pub keeps: String,
 }
 
 impl Costs {
@@ -156,7 +152,6 @@ impl Costs {
                 let ways = ways.iter().filter(|way| way.place.name == place.name);
                 ways.map(|way| (way.value, way.costs.clone())).collect()
             },
-            keeps: keeps(&unstated(text, place.clauses)),
         };
         Ok(Self {
             protocol: text.name,
@@ -267,14 +262,7 @@ fn document(
     beside: &[Beside],
 ) -> Value {
     let text = model.text();
-    let readings = places.iter().map(|place| {
-        let mut json = place_json(place, ways, beside);
-        let unstated = unstated(text, place.clauses).into_iter();
-        json["not_looked_at"] = unstated
-            .map(|(clause, what)| json!({ "clause": clause, "what": what }))
-            .collect();
-        json
-    });
+    let readings = places.iter().map(|place| place_json(place, ways, beside));
     let document = json!({
         "protocol": text.name,
         "bounds": bounds,
@@ -327,34 +315,11 @@ fn place_json(place: &Place, ways: &[Way], beside: &[Beside]) -> Value {
     })
 }
 
-/// Of what is guaranteed, what is not looked at although the place is about it.
-pub(crate) fn unstated(text: &Text, clauses: &[&str]) -> Vec<(&'static str, &'static str)> {
-    let all = text.unstated.iter().copied();
-    all.filter(|(clause, _)| clauses.contains(clause)).collect()
-}
-
 /// What is said of a way that breaks nothing.
-pub(crate) fn keeps(unstated: &[(&str, &str)]) -> String {
-    let beside: Vec<_> = unstated
-        .iter()
-        .map(|(clause, what)| format!("{what} ({})", cited(clause)))
-        .collect();
-    if beside.is_empty() {
-        return "keeps every guarantee".to_owned();
-    }
-    format!(
-        "keeps every guarantee that is looked at; it is not looked at {}",
-        beside.join(", nor ")
-    )
-}
+pub(crate) const KEEPS: &str = "keeps every guarantee";
 
 /// A place and its ways; where one alone is asked for, with what each means.
-fn place_text(
-    place: &Place,
-    ways: &[Way],
-    unstated: &[(&str, &str)],
-    is_explained: bool,
-) -> String {
+fn place_text(place: &Place, ways: &[Way], is_explained: bool) -> String {
     let mut text = hanging(&format!("{}  ", place.name), &cited_all(place.clauses));
     text += &hanging("  ", place.question);
     for way in ways.iter().filter(|way| way.place.name == place.name) {
@@ -368,7 +333,7 @@ fn place_text(
         if way.is_default {
             text += &hanging(head(), &format!("the default: {}", place.why));
         } else if way.costs.is_empty() {
-            text += &hanging(head(), &keeps(unstated));
+            text += &hanging(head(), KEEPS);
         }
         for property in &way.costs {
             let steps = property.steps.len();

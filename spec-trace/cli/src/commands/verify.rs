@@ -166,8 +166,6 @@ fn verify<P: Spoken<Reference: Send + Sync>>(
         check: CheckReport {
             unique_states: states,
             transitions,
-            pairs: states,
-            edges: transitions,
             depth: searched.iter().map(|(_, it)| it.depth).max().unwrap_or(0),
             exhaustive: broken.is_empty(),
             properties: guarantees.chain(situations).collect(),
@@ -372,7 +370,7 @@ fn row(one: &Verified) -> Vec<String> {
         verdict_of(one).to_owned(),
         grouped(one.check.unique_states as u64),
         grouped(one.check.transitions as u64),
-        table::per_second(one.check.edges as u64, one.check_seconds),
+        table::per_second(one.check.transitions as u64, one.check_seconds),
         format!("{} hold, {} reached", always.len(), sometimes.len()),
     ]
 }

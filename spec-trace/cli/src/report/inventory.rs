@@ -10,6 +10,7 @@ use maud::{Markup, html};
 
 use super::{PROTOCOLS, Report, findings_on, page as whole, severity, ways, worth_file};
 use crate::commands::clauses::against;
+use crate::commands::readings::KEEPS;
 use crate::links::{LINKS, Tally};
 use crate::show::words::printable;
 
@@ -414,7 +415,7 @@ fn verdict(report: &Report, clause: &Clause, found: &[&Finding]) -> Markup {
                 li {
                     span.badge.quiet { "open" } " " a href={ "readings.html#" (protocol) "-" (place.name) } { (place.name) } " "
                     span.faint {
-                        @if costly == 0 { "each of its " (place.ways.len()) " ways " (place.keeps) }
+                        @if costly == 0 { "each of its " (place.ways.len()) " ways " (KEEPS) }
                         @else { (costly) " of its " (place.ways.len()) " ways break a guarantee" }
                     }
                 }

@@ -4,7 +4,7 @@ use countersign_model::checker::PropertyVerdict;
 use maud::{Markup, html};
 
 use super::{Full, clause_link, page as whole, ways};
-use crate::commands::readings::{Costs, PlaceCosts, kept_and_broken};
+use crate::commands::readings::{Costs, KEEPS, PlaceCosts, kept_and_broken};
 use crate::show::html::drawing;
 use crate::show::model_run;
 use crate::show::run::Kind;
@@ -46,7 +46,7 @@ fn article(protocol: &str, place: &PlaceCosts) -> Markup {
             p { (place.question) " " span.faint { @for clause in place.clauses { (clause_link(clause)) " " } } }
             dl {
                 @for (number, (value, costs)) in place.ways.iter().enumerate() {
-                    dt { (value) " " (badge(number == 0, costs.len(), &place.keeps)) }
+                    dt { (value) " " (badge(number == 0, costs.len())) }
                     @if number == 0 { dd.faint { (place.why) } }
                     @for (cost, property) in costs.iter().enumerate() { dd { (run(&format!("{id}-{number}-{cost}-"), property)) } }
                 }
@@ -55,11 +55,11 @@ fn article(protocol: &str, place: &PlaceCosts) -> Markup {
     }
 }
 
-fn badge(is_default: bool, costs: usize, keeps: &str) -> Markup {
+fn badge(is_default: bool, costs: usize) -> Markup {
     html! {
         @match (is_default, costs) {
             (true, _) => span.badge.quiet { "the default" },
-            (_, 0) => span.badge.good { (keeps) },
+            (_, 0) => span.badge.good { (KEEPS) },
             (_, 1) => span.badge.violation { "breaks a guarantee" },
             _ => span.badge.violation { "breaks " (costs) " guarantees" },
         }

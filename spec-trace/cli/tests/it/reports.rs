@@ -269,8 +269,6 @@ fn verified() -> Verified {
         check: CheckReport {
             unique_states: 3,
             transitions: 5,
-            pairs: 3,
-            edges: 5,
             depth: 2,
             exhaustive: true,
             properties: Vec::new(),

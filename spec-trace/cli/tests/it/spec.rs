@@ -357,31 +357,6 @@ fn compare_puts_a_run_down_to_what_it_needs() {
     assert_eq!(named.collect::<Vec<_>>(), expected, "{each:#}");
 }
 
-/// AAEP-6.4.1-5: what only should be so forbids no output, and is told as advice.
-#[test]
-#[ignore = "night: compares whole graphs"]
-fn compare_tells_advice_that_only_one_of_two_settings_gives() {
-    let file = changed(
-        "aaep",
-        "reversible_medium = \"either\"",
-        "reversible_medium = \"should-reject\"",
-    );
-    let b = format!("spec:{}", file.shown());
-    let compare = ["compare", "aaep", "--b", &b];
-    let (stdout, ..) = ran(&compare);
-    assert!(
-        stdout.contains("\nAdvised against under b and not under a   (2 steps, the shortest)\n"),
-        "{stdout}"
-    );
-    assert!(
-        stdout.contains("   advised by    AAEP-6.4.1-5: c1 had better"),
-        "{stdout}"
-    );
-    let document = document(&compare);
-    assert_eq!(document["advised_only_a"], Value::Null);
-    assert_eq!(document["advised_only_b"]["clause"], "AAEP-6.4.1-5");
-}
-
 /// AQL-5.4-1: where a token has one use and no more, a second is not asked for in a session either.
 #[test]
 fn compare_tells_a_changed_number_from_the_text() {

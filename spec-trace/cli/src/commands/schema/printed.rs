@@ -243,8 +243,6 @@ struct Ablation {
     clauses: Vec<String>,
     /// What breaks, with the shortest runs.
     breaks: Vec<BreaksWithout>,
-    /// The rule that has to be left out, too, for anything to break.
-    masked_by: Option<String>,
     /// Why nothing has to break.
     free: Option<String>,
 }
@@ -267,10 +265,6 @@ struct Check {
     setting: Setting,
     unique_states: u64,
     transitions: u64,
-    /// Of model state and judge.
-    pairs: u64,
-    /// Between these pairs.
-    edges: u64,
     depth: u64,
     seconds: f64,
     properties: Vec<Property>,
@@ -317,9 +311,6 @@ struct Compare {
     /// What is allowed under a and not under b.
     only_a: Only,
     only_b: Only,
-    /// What is advised against under a and not under b.
-    advised_only_a: Option<Advised>,
-    advised_only_b: Option<Advised>,
     /// The guarantees that break under a and not under b.
     breaks_only_a: Vec<Guarantee>,
     breaks_only_b: Vec<Guarantee>,
@@ -337,18 +328,6 @@ struct Side {
     bounds: String,
     #[serde(flatten)]
     is: Setting,
-    also_leaves_out: AlsoLeftOut,
-}
-
-/// What goes with the clauses that are left out, as the model's rules carry it out, too.
-#[derive(JsonSchema)]
-struct AlsoLeftOut {
-    /// Other clauses that lose a rule.
-    clauses: Vec<String>,
-    /// The rules by which they do.
-    rules: Vec<String>,
-    /// The rules that carry out nothing but what is left out.
-    alone: Vec<String>,
 }
 
 #[derive(JsonSchema)]
@@ -405,18 +384,9 @@ struct WithinAll {
     exhaustive: bool,
 }
 
-#[derive(JsonSchema)]
-struct Advised {
-    clause: String,
-    steps: Vec<Step>,
-    made_possible_by: Vec<Need>,
-}
-
 /// A guarantee with the shortest run that breaks it.
 #[derive(JsonSchema)]
 struct Guarantee {
-    /// Whether it breaks only by rules that carry out other clauses, too.
-    by_shared_rules: bool,
     property: String,
     clauses: Vec<String>,
     steps: Vec<Step>,
@@ -596,14 +566,6 @@ struct Reading {
     /// Why the first choice is the default.
     why: String,
     choices: Vec<Choice>,
-    /// Of what is guaranteed, what the search does not look at although the place is about it.
-    not_looked_at: Vec<NotLookedAt>,
-}
-
-#[derive(JsonSchema)]
-struct NotLookedAt {
-    clause: String,
-    what: String,
 }
 
 #[derive(JsonSchema)]
