@@ -103,19 +103,24 @@ impl Spoken for Aaep {
     const NAMED: &'static [&'static str] = &["reply_token", "tool_call_id", "session_id"];
 
     fn form(output: &Output) -> &'static [Clause] {
-        match output {
-            Output::Emit(event) => match event.what {
-                What::Asked(_) | What::Queried(_) => {
-                    &[EV_1, EV_3, EV_4, EV_6, EV_7, EV_9, C6_2_1, C6_2_1_1]
-                }
-                What::Changed { .. } => &[EV_1, EV_3, EV_4, EV_7, EV_8, EV_9],
-                What::Invoked { .. } => &[EV_1, EV_3, EV_4, EV_7, EV_9, EV_13],
-                What::Ended(Outcome::Errored) | What::HandedOff { .. } => {
-                    &[EV_1, EV_3, EV_4, EV_6, EV_7, EV_9]
-                }
-                _ => &[EV_1, EV_3, EV_4, EV_7, EV_9],
-            },
-            _ => &[],
+        let Output::Emit(event) = output else {
+            return &[];
+        };
+        match event.what {
+            What::Asked(_) | What::Queried(_) => {
+                &[C6_2_1, C6_2_1_1, EV_1, EV_3, EV_4, EV_6, EV_7, EV_9]
+            }
+            What::Ended(Outcome::Errored) | What::HandedOff { .. } => {
+                &[EV_1, EV_3, EV_4, EV_6, EV_7, EV_9]
+            }
+            What::Changed { .. } => &[EV_1, EV_3, EV_4, EV_7, EV_8, EV_9],
+            What::Invoked { .. } => &[EV_1, EV_3, EV_4, EV_7, EV_9, EV_13],
+            What::Started
+            | What::Ended(_)
+            | What::Completed { .. }
+            | What::Chunk(_)
+            | What::Progress { .. }
+            | What::Other(_) => &[EV_1, EV_3, EV_4, EV_7, EV_9],
         }
     }
 
