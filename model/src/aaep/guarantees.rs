@@ -25,11 +25,13 @@ guarantees! {
     AskedTwice "AAEP-6.1-6" "nobody is asked twice at a time, or unasked";
     AskedOtherwise "AAEP-6.4.1-1, AAEP-EV-5" "what is asked is what was to be asked, and can be answered";
     NotAsked "AAEP-6-1, AAEP-6.8-1" "what can be asked is asked";
+    Blocked "AAEP-EV-11" "nobody waits for a reply that nobody can give";
     NotTold "AAEP-6.1-3, AAEP-6.4-1, AAEP-6.8-3" "nobody is left blocked: each end of a question is told";
     OutOfLife "AAEP-A.1-1, AAEP-A.1-2, AAEP-A.1-3" "a session starts once, ends once, and is silent before and after";
     Unpaired "AAEP-A.3-1, AAEP-A.3-2" "each tool that is invoked completes once";
     Tells "AAEP-6.3.4-9" "a sender does not learn which check failed";
-    Forged "AAEP-6.3.4-7" "whoever forges, guesses or replays changes nothing";
+    Forged "AAEP-6.3.4-7, AAEP-6.3.4-1, AAEP-6.3.4-2, AAEP-6.3.4-3, AAEP-6.3.4-4, AAEP-6.3.4-5, AAEP-6.3.4-6"
+        "whoever forges, guesses or replays changes nothing";
     NotAwaiting "AAEP-A.2-2, AAEP-A.4-1" "a session awaits input while a question is open";
     Gap "AAEP-EV-8" "each state follows the one before";
     Lost "AAEP-6.7-1" "nothing that was told is lost in a crash";
@@ -44,31 +46,37 @@ guarantees! {
 }
 
 witnesses! {
-    "a reply accepts" |it| it.any(|it| it.end == End::Accepted && it.is_replied && it.runs == 1);
-    "a timeout accepts" |it| it.any(|it| it.end == End::Accepted && !it.is_replied && !it.is_tool() && it.runs == 1);
-    "a reply rejects" |it| it.any(|it| it.end == End::Rejected && it.is_replied);
-    "a timeout rejects" |it| it.any(|it| it.end == End::Rejected && !it.is_replied);
-    "a question is taken back" |it| it.any(|it| it.end == End::TakenBack && it.is_told);
-    "a changed action runs" |it| it.any(|it| it.modified.is_some() && it.runs == 1);
-    "two actions run and complete"
+    "a reply accepts" in "AAEP-6.1-1, AAEP-A.4-3"
+        |it| it.any(|it| it.end == End::Accepted && it.is_replied && it.runs == 1);
+    "a timeout accepts" in "AAEP-6.4-1, AAEP-6.1-1"
+        |it| it.any(|it| it.end == End::Accepted && !it.is_replied && !it.is_tool() && it.runs == 1);
+    "a reply rejects" in "AAEP-6.1-3" |it| it.any(|it| it.end == End::Rejected && it.is_replied);
+    "a timeout rejects" in "AAEP-6.4-1, AAEP-6.1-3" |it| it.any(|it| it.end == End::Rejected && !it.is_replied);
+    "a question is taken back" in "AAEP-6.8-1, AAEP-6.8-3" |it| it.any(|it| it.end == End::TakenBack && it.is_told);
+    "a changed action runs" in "AAEP-6.3.2-3" |it| it.any(|it| it.modified.is_some() && it.runs == 1);
+    "two actions run and complete" in "AAEP-A.3-1"
         |it| it.questions.len() == 2 && it.questions.iter().all(|it| it.runs == 1 && it.completed == 1);
-    "one is rejected, the other runs" |it| it.any(|it| it.end == End::Rejected) && it.any(|it| it.runs == 1);
-    "an action is asked about again"
+    "one is rejected, the other runs" in "AAEP-A.4-3, AAEP-A.4-4"
+        |it| it.any(|it| it.end == End::Rejected) && it.any(|it| it.runs == 1);
+    "an action is asked about again" in "AAEP-6.1-6"
         |it| it.questions.len() == 2
             && it.questions.iter().all(|q| q.action().is_some() && q.action() == it.questions[0].action());
-    "an action is in doubt that ran" |it| it.any(|it| it.is_in_doubt && it.runs == 1);
-    "an action is in doubt that did not run" |it| it.any(|it| it.is_in_doubt && it.runs == 0);
-    "a question that was lost is asked again" |it| it.was_retold;
-    "a reply answers" |it| it.any(|it| it.answer.is_some_and(|it| it.1 == By::Reply) && it.answers == 1);
-    "a default answers" |it| it.any(|it| it.answer.is_some_and(|it| it.1 == By::Default) && it.answers == 1);
-    "nobody answers" |it| it.any(|it| it.answer.is_some_and(|it| it.1 == By::Nobody) && it.answers == 1);
- "a timeout comes while the process is down" |it| it.has_missed;
-    "a question waits longer than was asked"
+    "an action is in doubt that ran" in "AAEP-A.3-1" |it| it.any(|it| it.is_in_doubt && it.runs == 1);
+    "an action is in doubt that did not run" in "AAEP-A.3-1" |it| it.any(|it| it.is_in_doubt && it.runs == 0);
+    "a question that was lost is asked again" in "AAEP-6.7-1" |it| it.was_retold;
+    "a reply answers" in "AAEP-6.1-7, AAEP-6.5.5-1"
+        |it| it.any(|it| it.answer.is_some_and(|it| it.1 == By::Reply) && it.answers == 1);
+    "a default answers" in "AAEP-6.1-7, AAEP-A.5-2"
+        |it| it.any(|it| it.answer.is_some_and(|it| it.1 == By::Default) && it.answers == 1);
+    "nobody answers" in "AAEP-6.1-7"
+        |it| it.any(|it| it.answer.is_some_and(|it| it.1 == By::Nobody) && it.answers == 1);
+    "a timeout comes while the process is down" in "AAEP-6.4-1" |it| it.has_missed;
+    "a question waits longer than was asked" in "AAEP-6.4.2-3"
         |it| it.any(|it| it.timeout > it.subject.timeout() && it.end == End::Rejected && !it.is_replied);
-    "a tool runs unasked" |it| it.any(|it| it.is_tool() && it.completed == 1);
-    "an output is whole" |it| it.streams.iter().any(|it| it.2 > 0 && it.3);
-    "a session is handed off and ends" |it| it.sessions.iter().any(|it| it.is_handed_off && it.has_ended);
-    "an action runs while a clarification is open"
+    "a tool runs unasked" in "AAEP-A.7.4-1, AAEP-A.3-1" |it| it.any(|it| it.is_tool() && it.completed == 1);
+    "an output is whole" in "AAEP-A.6-1" |it| it.streams.iter().any(|it| it.2 > 0 && it.3);
+    "a session is handed off and ends" in "AAEP-A.2-3" |it| it.sessions.iter().any(|it| it.is_handed_off && it.has_ended);
+    "an action runs while a clarification is open" in "AAEP-6.1-4, AAEP-6.1-9"
         |it| it.any(|it| it.runs == 1) && it.any(|it| it.is_open() && it.subject.query().is_some());
 }
 
@@ -133,6 +141,8 @@ struct Question {
     answer: Option<(Option<Response>, By)>,
     answers: u8,
     is_replied: bool,
+    /// It has ended with the last subscription that could answer, and that is to be told.
+    is_closed: bool,
     modified: Option<u16>,
     /// An event has told that it is no longer open.
     is_told: bool,
@@ -165,6 +175,7 @@ impl Question {
             answer: None,
             answers: 0,
             is_replied: false,
+            is_closed: false,
             modified: None,
             is_told: false,
             runs: 0,
@@ -187,6 +198,14 @@ impl Question {
     }
     fn is_open(&self) -> bool {
         self.end == End::Open
+    }
+    /// Somebody has to be told of its end, and nobody is.
+    fn is_due(&self) -> bool {
+        !self.is_told && !self.is_open()
+    }
+    /// Its host has to have an answer, and has none.
+    fn is_unanswered(&self) -> bool {
+        self.end == End::Answered && self.answers == 0
     }
     fn allows(&self, decision: Decision) -> bool {
         let allowed = self.subject.ask().and_then(|it| it.allowed.as_ref());
@@ -476,7 +495,10 @@ impl History {
                     self.questions
                         .iter_mut()
                         .filter(|it| it.is_open() && !accepts(it))
-                        .for_each(Question::times_out);
+                        .for_each(|it| {
+                            it.times_out();
+                            it.is_closed = true;
+                        });
                 }
             }
             Op::Confirm(ask) => self.hear_ask(ask, is_asked),
@@ -923,13 +945,19 @@ impl History {
 
     /// Nothing is under way.
     fn stand(&mut self) {
+        for it in &mut self.questions {
+            it.is_closed &= it.is_due() || it.is_unanswered();
+        }
         let awaits = |it: &Question| {
             let mut sessions = self.sessions.iter();
             !it.is_open()
                 || sessions
                     .any(|session| it.is_in(session.id) && session.state == State::AwaitingInput)
         };
-        let is_told = self.questions.iter().all(|it| it.is_told || it.is_open());
+        // What the wire facts alone require breaks nothing of the text.
+        let is_told = !self.any(|it| it.is_due() && !it.is_closed);
+        let is_answered = !self.any(|it| it.is_unanswered() && !it.is_closed);
+        let is_blocked = self.any(|it| it.is_closed);
         let is_run = |it: &Question| {
             it.end != End::Accepted || it.is_in_doubt || it.runs > 0 && it.invoked > 0
         };
@@ -940,10 +968,7 @@ impl History {
         self.check(Guarantee::NotTold, is_told);
         self.check(Guarantee::NotRun, is_run);
         self.check(Guarantee::NotAwaiting, awaits);
-        let is_answered = self
-            .questions
-            .iter()
-            .all(|it| it.end != End::Answered || it.answers > 0);
         self.check(Guarantee::NotAnswered, is_answered);
+        self.check(Guarantee::Blocked, !is_blocked);
     }
 }
