@@ -53,7 +53,7 @@ sizes! {
     "clarifications" queries 0 3;
     "work" work 0 3;
     "ticks" ticks 0 8;
-    "set back" set_back 0 3;
+    "set_back" set_back 0 3;
     "crash" crashes 0 3;
     flags
     "two_sessions" two_sessions;

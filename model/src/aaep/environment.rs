@@ -516,7 +516,8 @@ impl Surroundings {
         {
             confirm(plain(0));
         }
-        if bounds.every_question {
+        // The text refuses these. A changed text may ask one of them, and not without end.
+        if bounds.every_question && self.questions <= bounds.questions {
             confirm(Ask {
                 default: Decision::Accept,
                 ..grave(next)

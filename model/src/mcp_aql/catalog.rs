@@ -42,7 +42,7 @@ impl Catalog for McpAql {
 sizes! {
     "tokens" tokens 1 3;
     "ticks" ticks 0 4;
-    "set back" set_back 0 3;
+    "set_back" set_back 0 3;
     "crash" crashes 0 3;
     "events" events 0 3;
     "settings" settings 0 3;

@@ -56,7 +56,7 @@ impl Catalog for PendingAction {
 sizes! {
     "actions" actions 1 3;
     "ticks" ticks 0 8;
-    "set back" set_back 0 3;
+    "set_back" set_back 0 3;
     "crash" crashes 0 3;
     "rollback" rollbacks 0 3;
     flags

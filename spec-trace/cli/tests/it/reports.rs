@@ -601,7 +601,7 @@ fn a_clause_stands_beside_its_passage_with_what_has_become_of_it() {
     for told in [
         "&lt;/script&gt;&lt;img",
         "Check 4:",
-        "guarded in the model by</dt><dd>AAEP-6.3.4-4</dd>",
+        "data-head=\"Rule\"><ul class=\"plain\"><li>AAEP-6.3.4-4</li></ul>",
         "findings/AAEP-F13.html",
         "fails where it is broken",
     ] {
