@@ -29,8 +29,8 @@ Examples:
   countersign check pending-action --each-rule --reading expiry-boundary=after
   countersign ablate mcp-aql --format json > ablate.json
 
-A rule breaks a property, or it has no observable effect. What the variant breaks
-with every rule is not counted.
+A rule breaks a property, or it has no observable effect. What the variant
+breaks with every rule is not counted.
 
 Exit 0: every rule is needed, or is documented as unobservable.";
 

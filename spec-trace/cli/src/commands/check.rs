@@ -398,8 +398,8 @@ mod tests {
     #[test]
     fn a_property_holds_only_if_the_whole_graph_was_searched() {
         let (not_broken, not_reached) = (
-            "not broken within 7 steps, 2,345 states",
-            "not reached within 7 steps, 2,345 states",
+            "not broken within 7 steps, 1,234 states",
+            "not reached within 7 steps, 1,234 states",
         );
         for (exhaustive, never_broken, seen, said, status) in [
             (true, true, true, ["holds", "reached"], Status::Holds),
