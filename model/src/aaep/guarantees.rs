@@ -97,6 +97,8 @@ pub struct History {
     /// Each subscription, and whether it is open.
     subscriptions: SmallVec<[(SubscriptionId, bool, bool); 2]>,
     questions: SmallVec<[Question; 2]>,
+    /// Those that have ended with the last subscription that could answer, and of whose end somebody is still to be told.
+    closed: SmallVec<[usize; 1]>,
     /// What the host wanted to be asked, and nobody has seen.
     unseen: SmallVec<[Subject; 1]>,
     /// Each output of a session: how long it is, and whether it is complete.
@@ -141,8 +143,6 @@ struct Question {
     answer: Option<(Option<Response>, By)>,
     answers: u8,
     is_replied: bool,
-    /// It has ended with the last subscription that could answer, and that is to be told.
-    is_closed: bool,
     modified: Option<u16>,
     /// An event has told that it is no longer open.
     is_told: bool,
@@ -175,7 +175,6 @@ impl Question {
             answer: None,
             answers: 0,
             is_replied: false,
-            is_closed: false,
             modified: None,
             is_told: false,
             runs: 0,
@@ -477,30 +476,7 @@ impl History {
             } if !is_refused => {
                 self.subscriptions.push((subscription.id, *can_reply, true));
             }
-            Op::Unsubscribe(subscription) if !is_refused => {
-                let could_reply = self.can_anybody_reply();
-                for it in self
-                    .subscriptions
-                    .iter_mut()
-                    .filter(|it| it.0 == *subscription)
-                {
-                    it.2 = false;
-                }
-                if could_reply && !self.can_anybody_reply() {
-                    let accepts = |it: &Question| {
-                        it.subject
-                            .ask()
-                            .is_some_and(|it| it.default == Decision::Accept)
-                    };
-                    self.questions
-                        .iter_mut()
-                        .filter(|it| it.is_open() && !accepts(it))
-                        .for_each(|it| {
-                            it.times_out();
-                            it.is_closed = true;
-                        });
-                }
-            }
+            Op::Unsubscribe(subscription) if !is_refused => self.close(*subscription),
             Op::Confirm(ask) => self.hear_ask(ask, is_asked),
             Op::Clarify(query) => self.hear_query(query, is_asked),
             Op::Tool(task) if !is_refused => {
@@ -552,6 +528,27 @@ impl History {
             | Op::Restart { .. } => {}
         }
         true
+    }
+
+    /// A subscription ends; with the last that could answer every question that would not be accepted.
+    fn close(&mut self, subscription: SubscriptionId) {
+        let could_reply = self.can_anybody_reply();
+        let its = |it: &&mut (SubscriptionId, bool, bool)| it.0 == subscription;
+        self.subscriptions
+            .iter_mut()
+            .filter(its)
+            .for_each(|it| it.2 = false);
+        if !could_reply || self.can_anybody_reply() {
+            return;
+        }
+        for (place, it) in self.questions.iter_mut().enumerate() {
+            let ask = it.subject.ask();
+            let accepts = ask.is_some_and(|it| it.default == Decision::Accept);
+            if it.is_open() && !accepts {
+                it.times_out();
+                self.closed.push(place);
+            }
+        }
     }
 
     fn hear_ask(&mut self, ask: &Arc<Ask>, is_asked: bool) {
@@ -945,9 +942,14 @@ impl History {
 
     /// Nothing is under way.
     fn stand(&mut self) {
-        for it in &mut self.questions {
-            it.is_closed &= it.is_due() || it.is_unanswered();
-        }
+        let questions = &self.questions;
+        let is_due = |it: &Question| it.is_due() || it.is_unanswered();
+        self.closed
+            .retain(|place| questions.get(*place).is_some_and(is_due));
+        let (closed, all) = (&self.closed, questions.iter().enumerate());
+        let mut all = all
+            .filter(|(place, _)| !closed.contains(place))
+            .map(|(_, it)| it);
         let awaits = |it: &Question| {
             let mut sessions = self.sessions.iter();
             !it.is_open()
@@ -955,9 +957,9 @@ impl History {
                     .any(|session| it.is_in(session.id) && session.state == State::AwaitingInput)
         };
         // What the wire facts alone require breaks nothing of the text.
-        let is_told = !self.any(|it| it.is_due() && !it.is_closed);
-        let is_answered = !self.any(|it| it.is_unanswered() && !it.is_closed);
-        let is_blocked = self.any(|it| it.is_closed);
+        let is_told = !all.clone().any(Question::is_due);
+        let is_answered = !all.any(Question::is_unanswered);
+        let is_blocked = !self.closed.is_empty();
         let is_run = |it: &Question| {
             it.end != End::Accepted || it.is_in_doubt || it.runs > 0 && it.invoked > 0
         };

@@ -81,7 +81,8 @@ pub fn pending_action_schedule(bytes: &[u8]) {
 
 fn searched<P: Spoken>(bytes: &[u8]) {
     let settings = P::Reference::taking(P::Reading::default()).unwrap_or_default();
-    let party = Exact::new(P::Reference::new(settings), P::account(Some(&P::FAR)));
+    let account = P::Reference::account(&settings, Some(&P::FAR));
+    let party = Exact::new(P::Reference::new(settings), account);
     if let Some(broken) = search::walk(&model_of(party, P::FAR), choices(bytes)) {
         panic!("{}\n{}", broken.name, broken.debugged());
     }

@@ -103,6 +103,16 @@ impl<P: Spoken> Suite<P> {
     }
 }
 
+/// So begins what a run shows of a clause that is left out.
+pub(crate) const WITHOUT: &str = "without ";
+/// So begins what it shows of a situation.
+pub(crate) const WITNESS: &str = "witness: ";
+
+/// Whether a run of the text shows it. Others are kept for what else they are there for.
+pub(crate) fn is_of_text(shows: &str) -> bool {
+    shows.starts_with(WITHOUT) || shows.starts_with(WITNESS)
+}
+
 /// What was derived so far.
 pub(crate) struct Derived<P: Spoken> {
     runs: Vec<Short<P>>,
@@ -155,8 +165,9 @@ impl<P: Spoken> Derived<P> {
                 None => runs.push(short),
             }
         }
-        // Those that need little come first.
+        // Those of the text come first, and of these those that need little.
         runs.reverse();
+        runs.sort_by_key(|it| !it.shows.iter().any(|it| is_of_text(it)));
         assert!(runs.len() <= MOST_RUNS, "{} runs are too many", runs.len());
         Suite {
             version: VERSION,

@@ -121,7 +121,7 @@ fn verify<P: Spoken<Reference: Send + Sync>>(
         let progress = Progress::counting(&what, "transitions");
         let party = Exact::new(
             P::Reference::new(settings.clone()),
-            P::account(Some(&bounds)),
+            P::Reference::account(&settings, Some(&bounds)),
         );
         let search = Model {
             variant: variation.variant.clone(),

@@ -71,7 +71,7 @@ fn no_random_run_of_a_conforming_producer_is_accused() {
 fn no_run_within_small_bounds_is_accused() {
     let found = SMALL.map(|bounds| searched(Recorder::EVENTS_ALONE, bounds));
     let expected = [
-        (1_585, 33_180),
+        (1_585, 25_746),
         (1_301, 17_956),
         (2_937, 35_504),
         (2_956, 35_655),

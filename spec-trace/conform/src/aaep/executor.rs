@@ -14,9 +14,11 @@ use countersign_model::aaep::alphabet::{
     Target, Task, Text, Time, Token, What, Written,
 };
 use countersign_model::aaep::envelope::{Envelope, Envelopes};
+use countersign_model::aaep::environment::Bounds;
 use countersign_model::aaep::readings::Reading;
 use countersign_model::engine::fact::Fact;
 use countersign_model::engine::party::Executor;
+use countersign_model::facade::engine::Catalog as _;
 use countersign_model::wire::Flaw as OfForm;
 use countersign_model::wire::names::Texts;
 use countersign_reference::aaep::{
@@ -163,13 +165,13 @@ impl Host<Aaep> for Reference {
     }
 
     /// It declares all that it does.
-    fn account(settings: &Settings) -> Account {
+    fn account(settings: &Settings, bounds: Option<&Bounds>) -> Account {
         Account {
             modifies: settings.modified_action.into(),
             notifies: settings.courtesy_notices.into(),
             counts_down: settings.progress.into(),
             delivers: Fact::Yes,
-            ..Account::default()
+            ..Aaep::account(bounds)
         }
     }
 
@@ -181,6 +183,7 @@ impl Host<Aaep> for Reference {
     fn taking(reading: Reading) -> Option<Settings> {
         let settings = Settings {
             courtesy_notices: true,
+            modified_action: true,
             ..Settings::default()
         };
         (Self::reading(&settings) == reading).then_some(settings)

@@ -123,9 +123,9 @@ pub trait Host<P: Catalog>: Executor<P> {
         Vec::new()
     }
 
-    /// What is known of a reference with these settings, before anything has happened.
-    fn account(_: &Self::Settings) -> P::Account {
-        P::Account::default()
+    /// What is known of a reference with these settings, before anything has happened; of a search within these bounds.
+    fn account(_: &Self::Settings, bounds: Option<&P::Bounds>) -> P::Account {
+        P::account(bounds)
     }
 
     /// The reading under which these settings are right.

@@ -70,7 +70,7 @@ pub fn play<P: Spoken>(
         reading: P::Reference::reading(&settings),
         ..Variant::default()
     };
-    let mut checked = Checked::<P>::new(variant, P::Reference::account(&settings));
+    let mut checked = Checked::<P>::new(variant, P::Reference::account(&settings, None));
     let mut form = <P::Reference as Host<P>>::Form::default();
     let (mut driver, mut reference) = (Driver::<P>::of_all(), P::Reference::new(settings));
     let mut calls = 0;

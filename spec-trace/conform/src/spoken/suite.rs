@@ -16,7 +16,7 @@ use super::producer::{Producer, ablated, text_of, unseen};
 use super::{Spoken, Wire, judge};
 use crate::driven::{Step, placeholder, play};
 use crate::implementation::Greeted;
-use crate::suite::{Derived, Suite, committed};
+use crate::suite::{Derived, Suite, WITHOUT, WITNESS, committed, is_of_text};
 
 /// The steps that runs are.
 type Steps<P> = Vec<Step<Wire<P>>>;
@@ -30,7 +30,6 @@ type Steps<P> = Vec<Step<Wire<P>>>;
 pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<P> {
     let committed = committed::<P>();
     let mut derived = Derived::default();
-    let is_of_text = |it: &String| it.starts_with(WITHOUT) || it.starts_with(WITNESS);
     // Of runs that are equally long the last comes first.
     for mut short in committed.runs.into_iter().rev() {
         short.shows.retain(|it| !is_of_text(it));
@@ -73,9 +72,6 @@ pub fn derived<P: Spoken>(mut progress: impl FnMut(&str)) -> Suite<P> {
     }
     derived.suite()
 }
-
-const WITHOUT: &str = "without ";
-const WITNESS: &str = "witness: ";
 
 /// The shortest run in which the checker finds who leaves the clause out.
 fn shortest_without<P: Spoken>(rule: &'static Rule) -> Steps<P> {

@@ -31,7 +31,8 @@ where
     Exact<P, P::Reference>: Party<P>,
 {
     let reading = P::Reference::reading(&settings);
-    let party = Exact::new(P::Reference::new(settings), P::account(Some(&bounds)));
+    let account = P::Reference::account(&settings, Some(&bounds));
+    let party = Exact::new(P::Reference::new(settings), account);
     let mut model = model_of(party, bounds);
     model.variant.reading = reading;
     let searched = search(&model, 2, &|_| {});
