@@ -1,9 +1,13 @@
 //! Progress on stderr for long work. Nothing is drawn when stderr is not a terminal.
 
 use std::io::{self, IsTerminal};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+/// The lines of everything that goes on.
+static ALL: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// A line that tells what is going on and how far it has come.
 pub struct Progress(ProgressBar);
@@ -41,6 +45,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
+        let bar = ALL.add(bar);
         bar.enable_steady_tick(Duration::from_millis(100));
         Self(bar)
     }

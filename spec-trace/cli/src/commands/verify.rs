@@ -21,7 +21,7 @@ use crate::recorded::{self, writer::Recorder};
 use crate::table::{self, Align, grouped};
 use crate::verdicts::{self, Divergence, Verified, Walk, divergence_text, property_text};
 use countersign_conform::search::{self, Broken, Exact, Searched, model_of};
-use countersign_conform::side_by_side::processors;
+use countersign_conform::side_by_side::{processors, side_by_side};
 use countersign_conform::spoken::{Host as _, Spoken};
 use miette::miette;
 
@@ -68,14 +68,14 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         .protocol
         .map_or_else(|| Protocol::value_variants().to_vec(), |one| vec![one]);
     let started = Instant::now();
-    let mut verified = Vec::new();
-    for protocol in protocols {
-        verified.push(match protocol {
-            Protocol::Aaep => verify::<Aaep>(args, protocol),
-            Protocol::McpAql => verify::<McpAql>(args, protocol),
-            Protocol::PendingAction => verify::<PendingAction>(args, protocol),
-        }?);
-    }
+    let threads = (processors() / protocols.len()).max(1);
+    let verified = side_by_side(protocols.len(), &protocols, || (), |(), &it| match it {
+        Protocol::Aaep => verify::<Aaep>(args, it, threads),
+        Protocol::McpAql => verify::<McpAql>(args, it, threads),
+        Protocol::PendingAction => verify::<PendingAction>(args, it, threads),
+    });
+    let verified: miette::Result<Vec<_>> = verified.into_iter().collect();
+    let mut verified = verified?;
     // Lint judges by the usual reading, and within bounds of its own.
     let is_usual = args.reread.is_usual() && args.within.bounds.is_none();
     let aaep = verified.iter_mut().find(|it| it.protocol == Aaep::NAME);
@@ -101,6 +101,7 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
 fn verify<P: Spoken<Reference: Send + Sync>>(
     args: &Args,
     protocol: Protocol,
+    threads: usize,
 ) -> miette::Result<Verified> {
     let bounds = args.within.bounds.as_deref().unwrap_or("default");
     let model = args.reread.of(&*within(protocol.text(), bounds)?)?;
@@ -129,7 +130,7 @@ fn verify<P: Spoken<Reference: Send + Sync>>(
         };
         searched.push((
             name,
-            search::search(&search, processors(), &|it| progress.at(it)),
+            search::search(&search, threads, &|it| progress.at(it)),
         ));
     }
     let [states, transitions] = [
