@@ -92,15 +92,20 @@ impl<P: Worded> Checked<P> {
                 break;
             }
             let outputs: Vec<P::Output> = outputs.iter().map(|it| it.output.clone()).collect();
-            less.retain_mut(|(clause, variant, checker)| {
-                if whole.tells(&self.variant, (variant, checker), call) {
+            less.retain(|(clause, variant, checker)| {
+                let tells = whole.tells(&self.variant, (variant, checker), call);
+                if tells {
                     exercised = exercised.with(*clause);
-                    return false;
                 }
-                checker.observe(variant, call, &outputs);
-                true
+                !tells
             });
             whole.observe(&self.variant, call, &outputs);
+            // Behind a fault things stand as they do for whoever keeps all.
+            for (_, variant, checker) in &mut less {
+                if !checker.explains(variant, call, &outputs) {
+                    checker.clone_from(&whole);
+                }
+            }
         }
         exercised
     }

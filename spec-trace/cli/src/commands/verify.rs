@@ -69,11 +69,16 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         .map_or_else(|| Protocol::value_variants().to_vec(), |one| vec![one]);
     let started = Instant::now();
     let threads = (processors() / protocols.len()).max(1);
-    let verified = side_by_side(protocols.len(), &protocols, || (), |(), &it| match it {
-        Protocol::Aaep => verify::<Aaep>(args, it, threads),
-        Protocol::McpAql => verify::<McpAql>(args, it, threads),
-        Protocol::PendingAction => verify::<PendingAction>(args, it, threads),
-    });
+    let verified = side_by_side(
+        protocols.len(),
+        &protocols,
+        || (),
+        |(), &it| match it {
+            Protocol::Aaep => verify::<Aaep>(args, it, threads),
+            Protocol::McpAql => verify::<McpAql>(args, it, threads),
+            Protocol::PendingAction => verify::<PendingAction>(args, it, threads),
+        },
+    );
     let verified: miette::Result<Vec<_>> = verified.into_iter().collect();
     let mut verified = verified?;
     // Lint judges by the usual reading, and within bounds of its own.

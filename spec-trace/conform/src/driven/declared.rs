@@ -12,7 +12,8 @@ const NEEDS: &[Need] = &[
     ("aaep", "clarify", CLARIFICATIONS),
     ("aaep", "answer", CLARIFICATIONS),
     ("aaep", "cancel", &["AAEP-6.8-1", "AAEP-6.8-3"]),
-    ("aaep", "extend", &["AAEP-6.4.2-2"]),
+    ("aaep", "extend", &["AAEP-6.4.2-2", "AAEP-6.4.2-3"]),
+    ("aaep", "restart", &["AAEP-6.7-1", "AAEP-6.9-2"]),
     ("aaep", "courtesy_notice", &["AAEP-6.7.1-2"]),
     ("aaep", "notify", &["AAEP-6.7.1-2"]),
     ("aaep", "progress", &["AAEP-6.4.3-4"]),
@@ -24,6 +25,7 @@ const NEEDS: &[Need] = &[
             "AAEP-A.6-1",
             "AAEP-A.6-2",
             "AAEP-A.6-3",
+            "AAEP-A.7.4-1",
             "AAEP-A.7.7-1",
         ],
     ),
@@ -35,6 +37,7 @@ const NEEDS: &[Need] = &[
     ("mcp-aql", "introspect", &["AQL-7.3-1"]),
     ("mcp-aql", "audit", &["AQL-1.2-5", "AQL-5.1-6", "AQL-6.4-1"]),
     ("pending-action", "say", &["PA-11"]),
+    ("pending-action", "snapshot", &["PA-12"]),
 ];
 
 /// What is said of questions for words or a choice alone.
@@ -58,6 +61,7 @@ const CLARIFICATIONS: &[&str] = &[
     "AAEP-6.5.5-4",
     "AAEP-A.5-1",
     "AAEP-A.5-2",
+    "AAEP-EV-12",
 ];
 
 /// The clauses that are not supported by one that declares this, each with what it would have to declare.
