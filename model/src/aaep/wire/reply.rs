@@ -278,9 +278,10 @@ impl Names {
 /// What is wrong with a member, or with its absence.
 fn flaw_of(name: &str, is_answer: bool, written: Option<&str>) -> Option<Flaw> {
     let text = written.and_then(loose);
+    // Half a surrogate pair is one character, of three bytes.
     let length = text
         .as_ref()
-        .map(|it| String::from_utf8_lossy(&it.0).chars().count());
+        .map(|it| it.0.iter().filter(|it| **it & 0xC0 != 0x80).count());
     let is_text =
         |most: usize| written.is_none() || length.is_some_and(|it| (1..=most).contains(&it));
     let string = written.and_then(string_of);

@@ -51,6 +51,8 @@ const CLARIFIES: &str = r#""type":"clarification.reply","reply_token":"rpl_1","r
 
 #[test]
 fn the_first_flaw_of_a_reply_is_read() {
+    let [most, more] =
+        [256, 257].map(|it| format!(r#"Z","decided_by":"{}""#, r"\ud83d".repeat(it)));
     for (of, from, to, flaw) in [
         (CONFIRMS, "", "", None),
         (CONFIRMS, "confirmation.reply", "reply", Some(Flaw::Type)),
@@ -65,6 +67,8 @@ fn the_first_flaw_of_a_reply_is_read() {
             Some(Flaw::DecidedBy),
         ),
         (CONFIRMS, "Z\"", r#"Z","decided_by":"\ud800""#, None),
+        (CONFIRMS, "Z\"", &most, None),
+        (CONFIRMS, "Z\"", &more, Some(Flaw::DecidedBy)),
         (
             CONFIRMS,
             "Z\"",
