@@ -28,8 +28,6 @@ Examples:
 
 Each way to read a passage is searched for the guarantees that it breaks; the
 default breaks none.
-A passage that has no effect within the bounds is searched within the first
-preset in which it has: of aaep, clarifications within `clarify`.
 
 Exit status: 0";
 

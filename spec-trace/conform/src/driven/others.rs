@@ -39,47 +39,6 @@ pub(crate) fn wrong<P: Spoken>(
     clauses.collect()
 }
 
-/// An answer to a request, and what was known before it.
-struct Answer<'a, P: Spoken> {
-    driven: &'a Driver<P>,
-    judge: &'a Checked<P>,
-    asked: &'a Asked<P>,
-    outputs: &'a [Output<Wire<P>>],
-}
-
-/// Shows each answer of a run, with the calls that were made by then.
-fn answers<P: Spoken>(
-    greeting: &Rc<Greeting<Wire<P>>>,
-    steps: &[Step<Wire<P>>],
-    judge: &Checked<P>,
-    played: &Played<P>,
-    mut show: impl FnMut(usize, &Answer<'_, P>),
-) {
-    let mut judge = at_reset::<P>(judge);
-    let mut driven = Driver::<P>::begin(greeting);
-    let mut answered = (1..).zip(played.answered()).peekable();
-    for (at, step) in steps.iter().enumerate() {
-        let Some(asked) = driven.ask(step) else {
-            continue;
-        };
-        let Some((calls, Told { outputs, .. })) = answered.next_if(|(_, told)| told.at == at)
-        else {
-            continue;
-        };
-        show(
-            calls,
-            &Answer {
-                driven: &driven,
-                judge: &judge,
-                asked: &asked,
-                outputs,
-            },
-        );
-        let shown = driven.take(&asked.call, outputs);
-        let _found = judge.see(&asked.call, &shown);
-    }
-}
-
 /// Whether something was performed at a call that was not to be: without it, the call is not wrong by this clause.
 pub(super) fn ran_wrongly<P: Spoken>(
     greeting: &Rc<Greeting<Wire<P>>>,
@@ -88,24 +47,26 @@ pub(super) fn ran_wrongly<P: Spoken>(
     played: &Played<P>,
     at: &Wrong,
 ) -> bool {
-    let mut ran = false;
-    answers(greeting, steps, judge, played, |calls, answer| {
-        let Answer {
-            driven,
-            judge,
-            asked,
-            outputs,
-        } = answer;
-        let is_perform = |it: &Output<Wire<P>>| Wire::<P>::kind(&it.what) == Kind::Perform;
-        if calls == at.calls && outputs.iter().any(is_perform) {
-            let others: Vec<_> = outputs
-                .iter()
-                .filter(|it| !is_perform(it))
-                .cloned()
-                .collect();
-            let found = wrong(driven, judge, asked, &others);
-            ran = !found.contains(at.finding.clause);
+    let mut judge = at_reset::<P>(judge);
+    let mut driven = Driver::<P>::begin(greeting);
+    let mut answered = (1..).zip(played.answered()).peekable();
+    for (place, step) in steps.iter().enumerate() {
+        let Some(asked) = driven.ask(step) else {
+            continue;
+        };
+        let Some((calls, Told { outputs, .. })) = answered.next_if(|(_, told)| told.at == place)
+        else {
+            continue;
+        };
+        if calls == at.calls {
+            let is_perform = |it: &&Output<Wire<P>>| Wire::<P>::kind(&it.what) == Kind::Perform;
+            let (ran, others): (Vec<_>, Vec<_>) = outputs.iter().partition(is_perform);
+            let others: Vec<_> = others.into_iter().cloned().collect();
+            return !ran.is_empty()
+                && !wrong(&driven, &judge, &asked, &others).contains(at.finding.clause);
         }
-    });
-    ran
+        let shown = driven.take(&asked.call, outputs);
+        let _found = judge.see(&asked.call, &shown);
+    }
+    false
 }
