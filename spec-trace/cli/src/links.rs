@@ -14,7 +14,7 @@ pub static LINKS: LazyLock<Links> = LazyLock::new(|| {
     let monitors = (
         Kind::Monitor,
         "countersign lint".to_owned(),
-        JUDGED.to_vec(),
+        JUDGED.iter().copied().collect(),
     );
     let rows = TEXTS.iter().flat_map(tables).chain([monitors]);
     Links::derive(rows.chain(faults::all().iter().map(of_fault)))

@@ -121,7 +121,7 @@ fn the_executor_names_a_duty_or_there_is_a_reason_why_not() {
 #[test]
 fn the_sources_of_lint_name_each_clause_that_it_judges() {
     let sources = Tree::read(&root().join("spec-trace/lint/src")).expect("the sources");
-    for id in JUDGED {
+    for id in JUDGED.iter() {
         assert!(get(id).is_ok(), "{id}");
         let naming = sources.naming(id);
         let is_table = |at: &str| at.starts_with("judged.rs:");

@@ -143,7 +143,7 @@ impl crate::transcript::Monitor for Monitor {
             "nothing was asked or shown that it is about",
             "a transcript does not show it",
         ];
-        let mut not_judged = untouched(found, &rules::ALL, reasons);
+        let mut not_judged = untouched(found, rules::ALL, reasons);
         if let Some((line, count)) = self.unread {
             let reason = format!(
                 "line {line} answers a call without a readable `operation`, `params` or `danger_level` ({count} such)"

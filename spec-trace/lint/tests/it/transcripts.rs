@@ -935,17 +935,13 @@ fn assert_faults(protocol: &str, faults: &[Fault], rules: &[&Rule]) {
 /// PA-1, PA-2, PA-3, PA-4, PA-5, PA-6, PA-7, PA-8, PA-9, PA-10, PA-11.
 #[test]
 fn every_invalid_transcript_of_pending_actions_is_accused_of_exactly_its_fault_at_its_line() {
-    assert_faults(
-        "pending-action",
-        PENDING_ACTION,
-        &pending_action::rules::ALL,
-    );
+    assert_faults("pending-action", PENDING_ACTION, pending_action::rules::ALL);
 }
 
 /// AQL-1.2-3, AQL-4.1-1, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-5.1-3, AQL-6.1-1 and each other clause that is judged.
 #[test]
 fn every_invalid_transcript_of_confirmation_tokens_is_accused_of_exactly_its_fault_at_its_line() {
-    assert_faults("mcp-aql", MCP_AQL, &mcp_aql::rules::ALL);
+    assert_faults("mcp-aql", MCP_AQL, mcp_aql::rules::ALL);
 }
 
 /// AQL-4.1-4, AQL-4.1-6, AQL-5.1-3, AQL-5.3-3, AQL-6.4-1: entries of the log by themselves.
@@ -985,8 +981,8 @@ fn the_document_says_what_each_form_judges() {
         }
         format!("| {result} | {} |\n", cells.join(" | "))
     };
-    let pending: [&[&Rule]; 1] = [&pending_action::rules::ALL];
-    let tokens: [&[&Rule]; 2] = [&mcp_aql::rules::ALL, &mcp_aql::entries::JUDGED];
+    let pending: [&[&Rule]; 1] = [pending_action::rules::ALL];
+    let tokens: [&[&Rule]; 2] = [mcp_aql::rules::ALL, &mcp_aql::entries::JUDGED];
     let results = ["violation", "warning", "with another"];
     let pending = results.map(|it| row("pending-action", it, &pending));
     let tokens = results.map(|it| row("mcp-aql", it, &tokens));
