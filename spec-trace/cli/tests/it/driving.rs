@@ -152,6 +152,36 @@ fn one_that_refuses_everything_does_not_pass() {
     );
 }
 
+/// What an adapter has started ends with it, also where a run ends by a fault.
+#[test]
+fn no_process_is_left_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pids = folder.path().join("pids");
+    for adapter in ["$serve", "head -n 3 >/dev/null", "cat >/dev/null"] {
+        let started = format!("sleep 600 & echo $! >>{}; {adapter}", pids.display());
+        let command = script("pending-action", &started);
+        let save = folder.path().to_str().expect("a path");
+        let diff = [
+            "diff",
+            "pending-action",
+            "--runs",
+            "0",
+            "--timeout",
+            "1",
+            "--save",
+            save,
+        ];
+        countersign(&diff, &command);
+    }
+    let pids = std::fs::read_to_string(pids).expect("the processes");
+    assert!(pids.lines().count() >= 3, "{pids}");
+    for pid in pids.lines() {
+        let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
+        let is_there = command.is_ok_and(|it| it.starts_with("sleep"));
+        assert!(!is_there, "{pid} is left behind");
+    }
+}
+
 /// What is not declared is no fault, and no pass.
 #[test]
 #[ignore = "night: drives the adapter for minutes"]

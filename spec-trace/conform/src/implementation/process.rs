@@ -15,6 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use countersign_protocol::{LONGEST_LINE, Protocol, Request, Response};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{Fault, Implementation, Lost};
 
@@ -271,10 +272,10 @@ impl Running {
     }
 }
 
-/// Nothing of the process is waited for but its own end, which is certain.
+/// What it has started ends with it: it is a group. Nothing is waited for but its own end, which is certain.
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         let _ = self.child.wait();
     }
 }

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use reqwest::Url;
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::time::sleep;
 
 use super::wire::Trouble;
@@ -109,11 +110,7 @@ fn listen(mut output: impl Read + Send + 'static, words: &Arc<Mutex<Vec<u8>>>) {
 impl Drop for Spawned {
     fn drop(&mut self) {
         // Its whole group: a shell may have started the producer.
-        let mut kill = Command::new("sh");
-        kill.args(["-c", "kill -s KILL -- \"-$0\""]);
-        kill.arg(self.child.id().to_string());
-        let _killed = kill.stdout(Stdio::null()).stderr(Stdio::null()).status();
-        let _ended = self.child.kill();
+        let _ended = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         let _ended = self.child.wait();
     }
 }
