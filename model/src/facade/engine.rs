@@ -8,6 +8,7 @@ use std::thread;
 
 use stateright::{Checker as _, Model as _};
 
+use super::can::Putting;
 use super::run::{Run, Step, describe, run_of};
 use super::{Ablation, Explanation, Instead, Model, Number, Place, Property, Rule, Text, change};
 use crate::bounds::BoundsError;
@@ -839,6 +840,20 @@ impl<P: Catalog> Model for Variation<P> {
 
     fn apart(&self, other: &dyn Model, limit: Limit, progress: &mut dyn FnMut(usize)) -> Compared {
         self.first_apart(Self::of_same_text(other), limit, progress)
+    }
+
+    fn can(&self, outputs: &[String], limit: Limit, progress: &mut dyn FnMut(usize)) -> Compared {
+        let wanted: Arc<[String]> = outputs.into();
+        let party = |account| Putting::new(account, Arc::clone(&wanted));
+        let is_enough = |found: &Found<P>| found.runs.contains_key(CONFORMS);
+        let search = (&self.variant, &party as &dyn Fn(_) -> _, Freedom::May);
+        let found = self.deepen(search, limit, &is_enough, progress);
+        let difference = found.runs.get(CONFORMS).map(|run| Difference {
+            steps: describe::<P>(run),
+            instead: None,
+            needs: Vec::new(),
+        });
+        Self::compared(&found, difference)
     }
 
     fn apart_by_each(

@@ -16,6 +16,7 @@ use crate::mcp_aql::McpAql;
 use crate::pending_action::PendingAction;
 use crate::{numbers, readings};
 
+mod can;
 pub mod engine;
 pub mod run;
 
@@ -207,7 +208,9 @@ pub trait Model: Debug + Send + Sync {
     fn leave_out(&self, rule: &'static Rule) -> Ablation;
     /// The shortest run of this model that no party of the other can have.
     fn apart(&self, other: &dyn Model, limit: Limit, progress: &mut dyn FnMut(usize)) -> Compared;
-    /// The same by each thing in which they differ and that the run found does not need.
+    /// The shortest run in which outputs are put out, in this order, whose texts contain these.
+    fn can(&self, outputs: &[String], limit: Limit, progress: &mut dyn FnMut(usize)) -> Compared;
+    /// [`Self::apart`] by each thing in which they differ and that the run found does not need.
     fn apart_by_each(
         &self,
         other: &dyn Model,

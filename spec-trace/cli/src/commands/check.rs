@@ -12,7 +12,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use serde_json::Value;
 
 use super::clauses::hanging;
-use super::{ablate, compare, readings, worth};
+use super::{ablate, can, compare, readings, worth};
 use crate::answer::{Answer, Format, Status, with_result};
 use crate::argued::{
     by_file, changed_numbers, explained_json, explained_text, setting, with_setting,
@@ -31,6 +31,7 @@ Examples:
   countersign check aaep --each-rule --guarantee AAEP-6.9-2
   countersign check aaep --each-reading=late-reply   What does each way cost?
   countersign check aaep --vs without:AAEP-6.3.4-1   What does a change allow?
+  countersign check aaep --can tool.invoked,tool.invoked           Two in a run?
   countersign check aaep --without AAEP-6.3.4-4 --save found.json
 
 --without takes a clause, a section, or the name of a rule. An unknown rule,
@@ -47,7 +48,8 @@ holds is searched first, in up to ten times as many. A property that was not
 broken is then `not broken within N steps`.
 
 Exit status: 0 all properties hold and every situation was reached; 1 a property
-is broken; 3 the search was cut, or a situation was not reached.";
+is broken; 3 the search was cut, or a situation was not reached. With --can: 0
+there is such a run, 1 there is none within the bounds, 3 none was found.";
 
 /// The arguments of `countersign check`.
 #[derive(Clone, Debug, clap::Args)]
@@ -70,6 +72,10 @@ pub struct Args {
     #[arg(long, value_name = "VARIANT")]
     #[arg(conflicts_with_all = ["each_rule", "each_reading", "literal", "full", "save"])]
     vs: Option<Setting>,
+    /// Find the shortest run with these outputs in this order, by words of their texts
+    #[arg(long, value_name = "OUTPUT,…")]
+    #[arg(conflicts_with_all = ["each_rule", "each_reading", "vs", "full", "save"])]
+    can: Option<String>,
     /// Search every state of a changed text too, however many
     #[arg(long)]
     full: bool,
@@ -134,6 +140,9 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
             },
             format,
         );
+    }
+    if let Some(outputs) = &args.can {
+        return can::run(protocol, outputs, &args.variant, format);
     }
     check(args, format)
 }

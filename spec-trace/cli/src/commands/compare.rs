@@ -85,7 +85,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 }
 
 /// The most states of both together that are looked at for a run.
-const STATES: usize = 400_000;
+pub(super) const STATES: usize = 400_000;
 
 /// What two parties can do that the other cannot, in both directions, several at a time.
 pub(super) fn both_ways(a: &dyn Model, b: &dyn Model) -> [Compared; 2] {

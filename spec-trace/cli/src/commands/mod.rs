@@ -26,6 +26,7 @@ use crate::show::{Drawing, load};
 use crate::terminal::Terminal;
 
 pub mod ablate;
+mod can;
 pub mod check;
 pub mod clauses;
 pub mod compare;

@@ -54,6 +54,10 @@ pub const SCHEMAS: &[Schema] = &[
         text: printed::check,
     },
     Schema {
+        name: "check.can",
+        text: printed::check_can,
+    },
+    Schema {
         name: "clauses",
         text: printed::clauses,
     },

@@ -998,7 +998,7 @@ fn a_schema_is_printed_as_json() {
 
 #[test]
 fn what_cannot_be_used_is_named_with_what_was_expected() {
-    let cases: [(&[&str], &str); 19] = [
+    let cases: [(&[&str], &str); 20] = [
         (&["check", "nonsense"], "possible values: aaep, mcp-aql"),
         (
             &["check", "aaep", "--bounds", "huge"],
@@ -1007,6 +1007,10 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         (
             &["check", "aaep", "--without", "NOPE-1"],
             "expected a clause id, or one of the rules",
+        ),
+        (
+            &["check", "aaep", "--can", "tool.invoked,,tool.invoked"],
+            "--can names an output without a word",
         ),
         (
             &["check", "aaep", "--reading", "late-reply=maybe"],
@@ -1045,7 +1049,7 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         (&["clauses", "NOPE-1"], "unknown clause"),
         (
             &["schema", "nonsense"],
-            "expected one of ablate, check, clauses, clauses.against, compare",
+            "expected one of ablate, check, check.can, clauses, clauses.against, compare",
         ),
         (
             &["lint", "no-such-file.jsonl"],

@@ -583,11 +583,11 @@ fn the_schema_is_printed_in_every_format_as_it_stands() {
 fn without_a_name_the_names_are_listed() {
     assert_eq!(
         run(None, Format::Text).unwrap().text,
-        "ablate\ncheck\nclauses\nclauses.against\ncompare\nconfirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nfindings\nfindings.editorial\nfindings.refuted\nlint\nreadings\nreplay\nreport\nsmoke\nstream\nvectors\nvectors.printed\nverify\nworth\n"
+        "ablate\ncheck\ncheck.can\nclauses\nclauses.against\ncompare\nconfirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nfindings\nfindings.editorial\nfindings.refuted\nlint\nreadings\nreplay\nreport\nsmoke\nstream\nvectors\nvectors.printed\nverify\nworth\n"
     );
     assert_eq!(
         run(None, Format::Json).unwrap().text,
-        "[\n  \"ablate\",\n  \"check\",\n  \"clauses\",\n  \"clauses.against\",\n  \"compare\",\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"findings\",\n  \"findings.editorial\",\n  \"findings.refuted\",\n  \"lint\",\n  \"readings\",\n  \"replay\",\n  \"report\",\n  \"smoke\",\n  \"stream\",\n  \"vectors\",\n  \"vectors.printed\",\n  \"verify\",\n  \"worth\"\n]\n"
+        "[\n  \"ablate\",\n  \"check\",\n  \"check.can\",\n  \"clauses\",\n  \"clauses.against\",\n  \"compare\",\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"findings\",\n  \"findings.editorial\",\n  \"findings.refuted\",\n  \"lint\",\n  \"readings\",\n  \"replay\",\n  \"report\",\n  \"smoke\",\n  \"stream\",\n  \"vectors\",\n  \"vectors.printed\",\n  \"verify\",\n  \"worth\"\n]\n"
     );
 }
 
@@ -596,7 +596,7 @@ fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
     let error = run(Some("confirmation.replies"), Format::Text).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "unknown schema `confirmation.replies`: expected one of ablate, check, clauses, clauses.against, compare, confirmation.reply, diff, diff.baseline, diff.matrix, driver, findings, findings.editorial, findings.refuted, lint, readings, replay, report, smoke, stream, vectors, vectors.printed, verify, worth"
+        "unknown schema `confirmation.replies`: expected one of ablate, check, check.can, clauses, clauses.against, compare, confirmation.reply, diff, diff.baseline, diff.matrix, driver, findings, findings.editorial, findings.refuted, lint, readings, replay, report, smoke, stream, vectors, vectors.printed, verify, worth"
     );
 }
 
@@ -811,6 +811,11 @@ fn what_a_search_prints_is_as_its_schema_says() {
         ("ablate", of_small(&["ablate"], &[])),
         ("check", of_small(&["check"], &[])),
         ("check", of_small(&["check"], &["--without", "PA-7"])),
+        ("check.can", of_small(&["check"], &["--can", "run action"])),
+        (
+            "check.can",
+            of_small(&["check"], &["--can", "nothing like it"]),
+        ),
         (
             "compare",
             printed(&["compare", "pending-action", "--a", one, "--b", other]),

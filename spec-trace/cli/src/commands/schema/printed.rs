@@ -60,6 +60,11 @@ pub(super) fn check() -> String {
     of::<Check>("What `countersign check P --format json` prints")
 }
 
+/// `check P --can OUTPUTS --format json`
+pub(super) fn check_can() -> String {
+    of::<CheckCan>("What `countersign check P --can OUTPUTS --format json` prints")
+}
+
 /// `clauses --format json`
 pub(super) fn clauses() -> String {
     of::<Vec<Shown<'_>>>("What `countersign clauses --format json` prints")
@@ -268,6 +273,21 @@ struct Check {
     depth: u64,
     seconds: f64,
     properties: Vec<Property>,
+    /// The verdict.
+    result: Outcome,
+}
+
+#[derive(JsonSchema)]
+struct CheckCan {
+    protocol: Protocol,
+    bounds: String,
+    #[serde(flatten)]
+    setting: Setting,
+    /// What was asked for.
+    outputs: Vec<String>,
+    /// The shortest run with these outputs in this order; null where none was found.
+    run: Option<Vec<Step>>,
+    within: WithinAll,
     /// The verdict.
     result: Outcome,
 }
