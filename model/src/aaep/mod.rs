@@ -5,7 +5,6 @@
 pub mod account;
 pub mod alphabet;
 mod catalog;
-pub mod clauses;
 mod describe;
 pub mod envelope;
 pub mod environment;
@@ -15,3 +14,9 @@ pub mod spec;
 pub mod wire;
 
 pub use spec::Aaep;
+
+/// The clauses of the text as constants, made of the rows of the registry (`spec-trace/clauses/`) by `build.rs`.
+#[expect(clippy::doc_markdown, reason = "sentences of the registry")]
+pub mod clauses {
+    include!(concat!(env!("OUT_DIR"), "/aaep.rs"));
+}

@@ -1,8 +1,8 @@
-//! Clauses of a text: constants that a wrong id does not compile into, and sets of them.
+//! Clauses of a text: constants that a wrong id does not compile into, and sets of them. `build.rs` makes them of the registry.
 
 use std::fmt::{self, Debug, Formatter};
 
-/// A clause of one text, by its place in the list that [`clauses!`](crate::clauses) made.
+/// A clause of one text, by its place in the list of its clauses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Clause(pub u8);
 
@@ -47,6 +47,8 @@ pub struct Entry {
     pub level: Level,
     /// What it asks for, in a sentence.
     pub gist: &'static str,
+    /// The capabilities and kinds of output that it needs: of an implementation without one of them it says nothing.
+    pub needs: &'static [&'static str],
     /// Other names by which the command line takes it where it is left out.
     pub aliases: &'static [&'static str],
     /// The sections of the text whose own code leaves it out.
@@ -130,28 +132,4 @@ impl Debug for ClauseSet {
         let number = |number: u8| self.contains(Clause(number)).then_some(number);
         to.debug_set().entries((0..192).filter_map(number)).finish()
     }
-}
-
-/// Lists the clauses of a text in its order, each with a constant of its name, its id, its level, what it asks for, other names in
-/// brackets, and where there is something to say of it `in_samples` and `free`, as [`Entry`] has them.
-#[macro_export]
-macro_rules! clauses {
-    ($visible:vis const $list:ident; $($name:ident $id:literal $level:ident $gist:literal $([$($alias:literal),+])?
-        $(in_samples $samples:literal)? $(free $free:literal)?;)*) => {
-        #[doc = "The clauses of the text, in its order."]
-        $visible const $list: &[$crate::engine::clause::Entry] = &[$($crate::engine::clause::Entry {
-            id: $id,
-            level: $crate::engine::clause::Level::$level,
-            gist: $gist,
-            aliases: &[$($($alias),+)?],
-            in_samples: $crate::clauses!(@ $($samples)?),
-            free: $crate::clauses!(@ $($free)?),
-        }),*];
-        #[allow(non_camel_case_types, reason = "the numbers of the constants below")]
-        #[repr(u8)]
-        enum Number { $($name),* }
-        $(#[doc = $id] $visible const $name: $crate::engine::clause::Clause = $crate::engine::clause::Clause(Number::$name as u8);)*
-    };
-    (@ $said:literal) => { Some($said) };
-    (@) => { None };
 }

@@ -5,7 +5,6 @@
 pub mod account;
 pub mod alphabet;
 mod catalog;
-pub mod clauses;
 mod describe;
 pub mod environment;
 pub mod guarantees;
@@ -14,3 +13,8 @@ pub mod spec;
 pub mod wire;
 
 pub use spec::PendingAction;
+
+/// The clauses of the text as constants, made of the rows of the registry (`spec-trace/clauses/`) by `build.rs`.
+pub mod clauses {
+    include!(concat!(env!("OUT_DIR"), "/pending_action.rs"));
+}

@@ -26,6 +26,18 @@ impl ClauseId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The name of its constant in the model, such as `C6_3_4_4`.
+    pub fn constant(&self) -> String {
+        let texts = [("AAEP-", "C"), ("AQL-", "A")];
+        let found = texts
+            .iter()
+            .find_map(|(text, letter)| Some((self.0.strip_prefix(text)?, *letter)));
+        let (rest, letter) = found.unwrap_or((&self.0, ""));
+        let is_number = rest.starts_with(|it: char| it.is_ascii_digit());
+        let letter = if is_number { letter } else { "" };
+        format!("{letter}{}", rest.replace(['.', '-'], "_"))
+    }
 }
 
 impl Borrow<str> for ClauseId {
@@ -214,6 +226,29 @@ pub struct Clause {
     pub document: String,
     /// The protocol's name on the command line, such as `aaep`.
     pub protocol: String,
+    /// What the model has of it; nothing of a clause that is no rule for a party of it.
+    pub rule: Option<Rule>,
+    /// The passages that it was read from.
+    passages: Vec<passages::Row>,
+}
+
+/// A clause as a rule of the model, which can be left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// What it asks for, in a sentence.
+    pub asks: String,
+    /// The capabilities and kinds of output that it needs: of an implementation without one of them it says nothing.
+    pub needs: Vec<String>,
+    /// How its level is read, where that is another.
+    pub read_as: Option<Level>,
+    /// Other names by which the command line takes it where it is left out.
+    pub aliases: Vec<String>,
+    /// The sections of the text whose own code leaves it out.
+    pub in_samples: Option<String>,
+    /// Why nobody outside finds anything wrong where it is left out.
+    pub free: Option<String>,
+    /// It says once more what others say: it names a finding only where none of them does.
+    pub last: bool,
 }
 
 impl Clause {
@@ -419,6 +454,36 @@ struct Entry {
     role: Role,
     section: String,
     gist: String,
+    /// The passages that it was read from, the rule itself first: how many letters they have, and their hash; with `#2`, at the second place
+    /// alone that has these; with `or`, where a document says it again. The facts of the wire are put together from several documents and
+    /// have none.
+    #[serde(default)]
+    passages: Vec<passages::Row>,
+    asks: Option<String>,
+    #[serde(default)]
+    needs: Vec<String>,
+    read_as: Option<Level>,
+    #[serde(default)]
+    aliases: Vec<String>,
+    in_samples: Option<String>,
+    free: Option<String>,
+    #[serde(default)]
+    last: bool,
+}
+
+impl Entry {
+    /// What the model makes of it.
+    fn rule(&mut self) -> Option<Rule> {
+        Some(Rule {
+            asks: self.asks.take()?,
+            needs: std::mem::take(&mut self.needs),
+            read_as: self.read_as,
+            aliases: std::mem::take(&mut self.aliases),
+            in_samples: self.in_samples.take(),
+            free: self.free.take(),
+            last: self.last,
+        })
+    }
 }
 
 impl Registry {
@@ -440,13 +505,14 @@ impl Registry {
                 protocol: protocol.clone(),
                 ..text
             }));
-            for entry in entries {
+            for mut entry in entries {
                 if positions.insert(entry.id.clone(), clauses.len()).is_some() {
                     return Err(format!("{file}: the id {} is there twice", entry.id));
                 }
                 let own = entry.basis.unwrap_or(basis);
                 let of_document = because.as_deref().filter(|_| own == basis);
                 clauses.push(Clause {
+                    rule: entry.rule(),
                     id: entry.id,
                     level: entry.level,
                     basis: own,
@@ -456,6 +522,7 @@ impl Registry {
                     source: format!("{title}, {}", entry.section),
                     document: title.clone(),
                     protocol: protocol.clone(),
+                    passages: entry.passages,
                 });
             }
         }

@@ -1124,12 +1124,14 @@ pub fn carried() -> BTreeSet<&'static str> {
     let words: BTreeSet<&str> = spec
         .split(|it: char| !it.is_alphanumeric() && it != '_')
         .collect();
-    let list = include_str!("../../../src/aaep/clauses.rs").lines();
-    let names = list.filter_map(|line| line.strip_prefix("    ")?.split(' ').next());
-    let names = names.filter(|it| !it.is_empty());
+    let constant = |id: &str| {
+        let name = id.trim_start_matches("AAEP-").replace(['.', '-'], "_");
+        let is_number = name.starts_with(|it: char| it.is_ascii_digit());
+        if is_number { format!("C{name}") } else { name }
+    };
     let ids = CLAUSES.iter().map(|it| it.id);
-    let carried = names.zip(ids).filter(|(name, _)| words.contains(name));
-    carried.map(|(_, id)| id).collect()
+    let carried = ids.filter(|id| words.contains(constant(id).as_str()));
+    carried.collect()
 }
 
 // ── What the text leaves open ──

@@ -3,6 +3,7 @@
 pub mod changes;
 pub mod explained;
 pub mod facade;
+pub mod kept;
 pub mod mutation;
 pub mod rows;
 pub mod search;

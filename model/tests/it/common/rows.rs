@@ -1,15 +1,10 @@
 //! The rows that test each clause: the text refuses such a row, and accepts it with the clause left out.
 
-use std::collections::BTreeMap;
-use std::env;
-use std::fs;
-use std::path::Path;
-
 use countersign_model::engine::clause::Clause;
 use countersign_model::engine::protocol::Protocol;
+use std::collections::BTreeMap;
 
-/// Where this is set, the lists of rows are written anew.
-const WRITE: &str = "COUNTERSIGN_WRITE_TRACE";
+use super::kept::assert_kept;
 
 /// The first row of each clause. A row that the clause names goes before one that another clause names first.
 #[derive(Default)]
@@ -26,17 +21,11 @@ impl Tested {
 
     /// `rows.txt` in the folder of the text is this list.
     pub fn is_listed<P: Protocol>(&self, folder: &str) {
-        let file = format!("tests/it/{folder}/rows.txt");
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let lines = self.0.iter().map(|(number, (_, row))| {
             let id = P::CLAUSES[usize::from(*number)].id;
             format!("{id} {row}\n")
         });
         let list: String = lines.collect();
-        if env::var_os(WRITE).is_some() {
-            fs::write(&file, &list).expect("it can be written");
-        }
-        let listed = fs::read_to_string(&file).unwrap_or_default();
-        assert_eq!(list, listed, "with {WRITE}=1 it is written");
+        assert_kept(folder, "rows.txt", &list);
     }
 }

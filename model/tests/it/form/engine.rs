@@ -1,12 +1,26 @@
 //! What the book does not reach: too many ways to go, a debt that is open over calls and has become too late.
 
-use countersign_model::clauses;
 use countersign_model::engine::checker::{Checker, Judgement};
-use countersign_model::engine::clause::{Clauses, Entry};
+use countersign_model::engine::clause::{Clause, Clauses, Entry, Level};
 use countersign_model::engine::protocol::{Protocol, Step, Variant};
 use countersign_model::engine::world::{Freedom, World};
 
-clauses! { const CLAUSES; ONE "T-1" Must "one"; TWO "T-2" Must "two"; THREE "T-3" Must "three"; }
+const CLAUSES: &[Entry] = &[entry("T-1"), entry("T-2"), entry("T-3")];
+const ONE: Clause = Clause(0);
+const TWO: Clause = Clause(1);
+const THREE: Clause = Clause(2);
+
+const fn entry(id: &'static str) -> Entry {
+    Entry {
+        id,
+        level: Level::Must,
+        gist: id,
+        needs: &[],
+        aliases: &[],
+        in_samples: None,
+        free: None,
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Toy;

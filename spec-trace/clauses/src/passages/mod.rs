@@ -1,8 +1,8 @@
 //! Passages: from which words of the documents each clause was read, and what has become of these in a copy.
 //!
 //! The one thing to know: the project holds no sentence of the documents. `clauses/passages.toml` has each document as the sequence of its
-//! units (sentences, items, rows, lines of code, headings), each as a number of letters, their hash, and a hash of the signs among them;
-//! and for each clause its passages, which are units in a row, by their hash. [`read`] finds in a copy as many units as stand in their
+//! units (sentences, items, rows, lines of code, headings), each as a number of letters, their hash, and a hash of the signs among them.
+//! The row of a clause has its passages, which are units in a row, by their hash. [`read`] finds in a copy as many units as stand in their
 //! order. What is between them is new: it belongs to the sentence that it touches, or stands for itself ([`held`]). What counts as a
 //! letter, a sign, the end of a sentence: [`text`]. A test writes the rows anew (`docs/ADDING.md`).
 
@@ -128,6 +128,7 @@ impl Compared {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Rows {
     /// By clause, its passages. A clause without any was read from no passage of its own.
+    #[serde(skip)]
     clauses: BTreeMap<String, Vec<Row>>,
     /// Sentences with a normative word that are no clause of their own, each with the reason.
     #[serde(default)]
@@ -139,7 +140,7 @@ pub struct Rows {
 /// A passage of a clause. What a document says twice may be divided otherwise the second time.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct Row(Vec<Words>);
+pub(crate) struct Row(Vec<Words>);
 
 /// The words of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +193,13 @@ const FILE: &str = include_str!("../../passages.toml");
 
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     // The file is part of the program, and a test reads it: what is wrong with it cannot reach a user.
-    Rows::read(FILE).unwrap_or_else(|error| panic!("passages.toml: {error}"))
+    let rows = Rows::read(FILE).unwrap_or_else(|error| panic!("passages.toml: {error}"));
+    let clauses = all().iter();
+    let clauses = clauses.map(|it| (it.id.as_str().to_owned(), it.passages.clone()));
+    Rows {
+        clauses: clauses.collect(),
+        ..rows
+    }
 });
 
 /// A file is another copy of a document if this share of its letters stands there, and the only one from this on.
@@ -200,7 +207,7 @@ const OTHER: usize = 2;
 const ONLY: usize = 5;
 
 impl Rows {
-    /// Reads rows as `passages.toml` has them.
+    /// Reads the documents as `passages.toml` has them.
     ///
     /// # Errors
     ///

@@ -69,8 +69,12 @@ fn read() -> Rows {
         }]);
         rows.clauses.entry(id.to_owned()).or_default().push(row);
     }
-    let file = written::written(&rows, &[copy("read.md", TEXT)]);
-    Rows::read(&file).expect("what is written can be read")
+    let rows = written::anew(&rows, &[copy("read.md", TEXT)]);
+    let read = Rows::read(&written::written(&rows)).expect("what is written can be read");
+    Rows {
+        clauses: rows.clauses,
+        ..read
+    }
 }
 
 fn copy(name: &str, text: &str) -> Copy {
@@ -505,9 +509,6 @@ fn every_clause_has_passages_that_are_units_of_its_document() {
                 clause.id
             );
         }
-    }
-    for id in rows().clauses.keys() {
-        get(id).expect("a clause");
     }
     for passage in rows().passed_over.keys() {
         let mut documents = rows().documents.values();

@@ -1,4 +1,4 @@
-//! Writes `passages.toml` anew from a copy of the documents. No part of the program: whoever adds a clause or a document runs it.
+//! Writes the documents and the passages of each clause anew from a copy. No part of the program: whoever adds a clause or a document runs it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,19 +9,18 @@ use std::{env, fs};
 use super::*;
 
 const HEAD: &str = "\
-# From which passages of the documents each clause was read: how many letters they have, and their hash; with `#2`, at the second place
-# alone that has these; with `or`, where a document says it again. The first is the rule itself. The facts of the wire (AAEP-EV) are put
-# together from several documents and have none.
+# Sentences with a normative word that are no clause of their own, each with the reason.
+[passed-over]
 ";
 
 const UNITS: &str = "
 # Each document as it was read, unit by unit: its letters, their hash, the hash of its signs where it has any. A heading has a `#`.
 ";
 
-/// The file as the copies have the documents.
-pub(super) fn written(rows: &Rows, copies: &[Copy]) -> String {
+/// The rows as the copies have them.
+pub(super) fn anew(rows: &Rows, copies: &[Copy]) -> Rows {
     let read = all().iter().filter(|it| !rows.of(it).is_empty());
-    let titles: BTreeSet<&str> = read.map(|it| it.document.as_str()).collect();
+    let titles: BTreeSet<&str> = read.clone().map(|it| it.document.as_str()).collect();
     let holder = |title: &str| {
         let of_it = all().iter().filter(move |it| it.document == title);
         let wanted: Vec<Passage> = of_it
@@ -30,13 +29,8 @@ pub(super) fn written(rows: &Rows, copies: &[Copy]) -> String {
             .map(|it| it.passage)
             .collect();
         let found = copies.iter().map(|copy| {
-            (
-                wanted
-                    .iter()
-                    .filter(|it| !places(**it, copy).is_empty())
-                    .count(),
-                copy,
-            )
+            let stand = wanted.iter().filter(|it| !places(**it, copy).is_empty());
+            (stand.count(), copy)
         });
         found
             .filter(|it| it.0 > 0)
@@ -45,42 +39,47 @@ pub(super) fn written(rows: &Rows, copies: &[Copy]) -> String {
     };
     let holders: BTreeMap<&str, Option<&Copy>> =
         titles.iter().map(|it| (*it, holder(it))).collect();
-    let mut text = HEAD.to_owned() + "\n[clauses]\n";
-    for clause in all().iter().filter(|it| !rows.of(it).is_empty()) {
-        let of_it = rows.of(clause).iter();
-        let new: Vec<String> = match holders[clause.document.as_str()] {
-            Some(copy) => of_it.map(|it| row(&whole(it, clause, copy))).collect(),
-            None => of_it.map(row).collect(),
-        };
-        let mut seen = BTreeSet::new();
-        let new: Vec<String> = new
-            .into_iter()
-            .filter(|it| seen.insert(it.clone()))
-            .collect();
-        let _ = writeln!(text, "\"{}\" = {new:?}", clause.id);
-    }
-    text += "\n# Sentences with a normative word that are no clause of their own, each with the reason.\n[passed-over]\n";
-    for (passage, reason) in &rows.passed_over {
-        let in_copies = copies.iter().flat_map(|copy| {
+    let of_clause = |clause: &Clause| {
+        let mut new: Vec<Row> = Vec::new();
+        for old in rows.of(clause) {
+            let row = holders[clause.document.as_str()]
+                .map_or_else(|| old.clone(), |copy| whole(old, clause, copy));
+            if !new.contains(&row) {
+                new.push(row);
+            }
+        }
+        (clause.id.as_str().to_owned(), new)
+    };
+    let passed_over = |(passage, reason): (&Passage, &String)| {
+        let mut in_copies = copies.iter().flat_map(|copy| {
             let unit = Document::of(copy);
-            places(*passage, copy)
-                .into_iter()
-                .map(move |it| joined(&unit, &units(&it, copy)))
+            let places = places(*passage, copy).into_iter();
+            places.map(move |it| joined(&unit, &units(&it, copy)))
         });
-        let new = in_copies
-            .collect::<Vec<_>>()
-            .first()
-            .copied()
-            .unwrap_or(*passage);
-        let _ = writeln!(text, "\"{new}\" = {reason:?}");
+        (in_copies.next().unwrap_or(*passage), reason.clone())
+    };
+    let document = |(title, holder): (&str, Option<&Copy>)| {
+        let known = || rows.documents.get(title).cloned();
+        let document = holder.map(Document::of).or_else(known);
+        (title.to_owned(), document.unwrap_or_default())
+    };
+    Rows {
+        clauses: read.map(of_clause).collect(),
+        passed_over: rows.passed_over.iter().map(passed_over).collect(),
+        documents: holders.into_iter().map(document).collect(),
+    }
+}
+
+/// `passages.toml` with these documents.
+pub(super) fn written(rows: &Rows) -> String {
+    let mut text = HEAD.to_owned();
+    for (passage, reason) in &rows.passed_over {
+        let _ = writeln!(text, "\"{passage}\" = {reason:?}");
     }
     text += UNITS;
     text += "[documents]\n";
-    for (title, holder) in holders {
-        let document = holder
-            .map(Document::of)
-            .or_else(|| rows.documents.get(title).cloned());
-        let units = String::from(document.unwrap_or_default());
+    for (title, document) in &rows.documents {
+        let units = String::from(document.clone());
         let _ = writeln!(text, "{title:?} = \"\"\"\n{}\"\"\"", filled(&units));
     }
     text
@@ -204,10 +203,24 @@ mod by_hand {
     /// `COUNTERSIGN_COPY=DIR cargo test -p countersign-clauses the_rows -- --ignored` writes the documents that are in DIR anew, and makes of
     /// each passage the whole units with its words.
     #[test]
-    #[ignore = "by hand: writes a file"]
+    #[ignore = "by hand: writes files"]
     fn the_rows_are_written_anew_from_a_copy() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("passages.toml");
-        fs::write(file, written(rows(), &copies())).expect("passages.toml");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let rows = anew(rows(), &copies());
+        fs::write(folder.join("passages.toml"), written(&rows)).expect("passages.toml");
+        for (file, text) in crate::DOCUMENTS {
+            let mut text = text.to_owned();
+            for (id, new) in &rows.clauses {
+                let Some(start) = text.find(&format!("id = \"{id}\"\n")) else {
+                    continue;
+                };
+                let found = text[start..].find("passages = ").expect(id) + start;
+                let end = text[found..].find('\n').expect(id) + found;
+                let new: Vec<String> = new.iter().map(row).collect();
+                text.replace_range(found..end, &format!("passages = {new:?}"));
+            }
+            fs::write(folder.join(file), text).expect(file);
+        }
     }
 
     /// The files of the folder that `COUNTERSIGN_COPY` names.

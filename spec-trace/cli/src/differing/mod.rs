@@ -419,11 +419,7 @@ fn verdicts<P: Spoken, I: Implementation<Wire<P>>>(
     let upheld = search.exercised.iter();
     verdicts.extend(upheld.map(|clause| ((*clause).to_owned(), of(Verdict::Upholds))));
     // A judge names one beside others, too, of which it says the same.
-    for (clause, needs) in driven::unsupported(search.partner().greeting()) {
-        // One who takes the text in another way may show it all the same, such as in its log.
-        if needs.contains('=') && search.exercised.contains(clause) {
-            continue;
-        }
+    for (clause, needs) in driven::unsupported::<P>(search.partner().greeting()) {
         let judged = Judged {
             verdict: Verdict::Unsupported,
             needs: Some(needs),

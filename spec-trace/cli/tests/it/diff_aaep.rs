@@ -74,7 +74,7 @@ fn what_the_adapter_does_not_declare_is_not_asked() {
         assert!(search.exercised.contains(clause), "{clause}");
     }
     // Handoff and output are work, which it has not.
-    let unsupported = unsupported(search.partner().greeting());
+    let unsupported = unsupported::<Aaep>(search.partner().greeting());
     for clause in ["AAEP-A.2-3", "AAEP-A.6-1"] {
         assert!(unsupported.contains(&(clause, "work")), "{clause}");
         assert!(!search.exercised.contains(clause), "{clause}");

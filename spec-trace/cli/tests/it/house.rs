@@ -30,9 +30,9 @@ const fn room(name: &'static str, sees: &'static [&'static str]) -> Room {
 /// Every crate. A crate sees nothing that stands below it.
 const HOUSE: [Room; 12] = [
     room("protocol", &[]),
-    room("model", &["protocol"]),
-    room("reference", &[]),
     room("clauses", &[]),
+    room("model", &["protocol", "clauses"]),
+    room("reference", &[]),
     room("findings", &["clauses"]),
     room("lint", &["clauses"]),
     room("store", &["reference"]),
@@ -150,12 +150,13 @@ fn every_arrow_of_the_table_leads_upwards_in_it() {
     }
 }
 
-/// Their agreement is evidence because neither could copy the other. What they share is how a call is spelled.
+/// Their agreement is evidence because neither could copy the other. What they share is how a call is spelled. The registry names the clauses
+/// of the model where that is built.
 #[test]
 fn model_and_reference_share_the_host_interface_alone_and_lint_sees_neither() {
     let siblings = siblings_by_crate();
-    let interface = BTreeSet::from([("protocol".to_owned(), false)]);
-    assert_eq!(siblings["model"], interface);
+    let seen = ["protocol", "clauses"].map(|it| (it.to_owned(), false));
+    assert_eq!(siblings["model"], BTreeSet::from(seen));
     assert_eq!(siblings["reference"], BTreeSet::new());
     let seen: Vec<&str> = siblings["lint"].iter().map(|(name, _)| &**name).collect();
     assert_eq!(seen, ["clauses"]);

@@ -128,7 +128,6 @@ fn shortened(all: &[String]) -> String {
 /// What there is to look up for the clauses of one text.
 struct Sources {
     text: &'static Text,
-    clauses: String,
     spec: Vec<(String, String)>,
     reference: [Vec<(String, String)>; 2],
     faults: Vec<&'static Fault>,
@@ -156,7 +155,6 @@ impl Sources {
         };
         Self {
             text: text(protocol).expect("a text"),
-            clauses: read(&format!("model/src/{folder}/clauses.rs")),
             spec: model.filter(|(file, _)| enforces(file)).collect(),
             reference: [
                 sources(&format!("reference/src/{folder}")),
@@ -169,14 +167,10 @@ impl Sources {
         }
     }
 
-    fn spec(&self, id: &str) -> String {
-        let before = self
-            .clauses
-            .split_once(&format!(" \"{id}\""))
-            .map_or("", |it| it.0);
-        let constant = before.split_whitespace().last();
+    fn spec(&self, id: &ClauseId) -> String {
+        let constant = id.constant();
         let is_part = |it: char| it.is_alphanumeric() || it == '_';
-        let has_it = |line: &str| line.split(|it| !is_part(it)).any(|it| Some(it) == constant);
+        let has_it = |line: &str| line.split(|it| !is_part(it)).any(|it| it == constant);
         shortened(&places(&self.spec, has_it))
     }
 
@@ -260,7 +254,7 @@ impl Sources {
             id.to_owned(),
             clause.level.to_string(),
             clause.basis.to_string(),
-            self.spec(id),
+            self.spec(&clause.id),
             self.reference(id),
             self.test(id),
             self.breaks(id),

@@ -114,7 +114,7 @@ fn assert_needed<P: Spoken>() {
     for capability in P::SUPPORTS {
         let mut less = greeting.clone();
         less.supports.remove(capability);
-        let known = unsupported(&less);
+        let known = unsupported::<P>(&less);
         let left = exercised::<P>(less);
         let lost = whole.difference(&left);
         let is_known = |id: &str| known.iter().any(|(clause, _)| *clause == id);
