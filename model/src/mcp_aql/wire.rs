@@ -14,7 +14,7 @@ use crate::mcp_aql::McpAql as Spec;
 use crate::mcp_aql::alphabet::{
     Answer, Call, Code, Configuration, Entry, Event, EventKind, Failure, INTROSPECT, Issued, Level,
     Look, Lost, Name, Op, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query,
-    Readable, Request, Shown, Text, Time, TokenId, Told, Word,
+    Readable, Request, Shown, Text, Time, Told, Word,
 };
 use crate::wire::names::{Ids, NOTHING, Texts};
 use crate::wire::{Codec, Flaw, json, time};
@@ -27,8 +27,6 @@ pub struct Names {
     spellings: Texts,
     meanings: Texts,
     tokens: Ids,
-    /// Each token in the other case.
-    in_other_case: Vec<String>,
     logged: Ids,
     /// Answers, but for the token that they repeat and the times in them.
     shapes: Texts,
@@ -51,7 +49,6 @@ impl Default for Names {
             spellings: Texts::default(),
             meanings: Texts::default(),
             tokens: Ids::default(),
-            in_other_case: Vec::new(),
             logged: Ids::default(),
             shapes: Texts::default(),
             values: Vec::new(),
@@ -178,19 +175,6 @@ impl Names {
     /// Each token, by its number.
     pub fn tokens(&self) -> &[String] {
         self.tokens.all()
-    }
-
-    /// Each token, but for upper and lower case, by its number.
-    pub fn in_other_case(&self) -> &[String] {
-        &self.in_other_case
-    }
-
-    fn put_out(&mut self, token: &str) -> TokenId {
-        let number = self.tokens.put_out(token);
-        if self.in_other_case.len() < self.tokens.all().len() {
-            self.in_other_case.push(other_case(token));
-        }
-        number
     }
 
     /// The text of that number.
@@ -483,7 +467,7 @@ impl Names {
         let reasons = details["reasons"].as_array();
         let message = details["confirmation_message"].as_str();
         Issued {
-            token: self.put_out(token),
+            token: self.tokens.put_out(token),
             look,
             expires_at: details["expires_at"].as_str().and_then(time::parse),
             operation: details["operation"]
@@ -798,7 +782,7 @@ impl Names {
     fn token(&mut self, it: &Issued) -> String {
         if it.token == self.tokens.count() {
             let token = self.made_up(&it.look);
-            self.put_out(&token);
+            self.tokens.put_out(&token);
         }
         self.tokens.text(it.token)
     }

@@ -14,11 +14,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use countersign_model::judge::{Finding, Kind};
-use countersign_protocol::{Common, Greeting, Kind as OutputKind, Op, Output, Protocol};
+use countersign_protocol::{Common, Greeting, Json, Kind as OutputKind, Op, Output, Protocol};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::checked::{Checked, Shown};
+use crate::checked::{Checked, Read, Shown};
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 use crate::shrinking;
 use crate::side_by_side::side_by_side;
@@ -29,7 +29,8 @@ pub use judged::{judged, masked};
 pub use others::exercise;
 pub(crate) use others::wrong;
 pub use search::{Divergence, Ended, OnFound, Search, identity};
-pub use step::{Step, placed, placeholder};
+pub use step::{Ask, Step, placed, placeholder};
+pub(crate) use step::{refusable_at, replaced, standing_for, with_id};
 
 /// A request, and the call that it is to the judge.
 pub struct Asked<P: Spoken> {
@@ -81,9 +82,19 @@ pub struct Told<P: Protocol> {
     /// The time, in milliseconds since the start of the run.
     pub after: i64,
     /// What was asked.
-    pub op: Op<P>,
-    /// What was answered; nothing where nothing was.
+    pub ask: Ask<P>,
+    /// What was answered; nothing where nothing was, or an error.
     pub outputs: Vec<Output<P>>,
+}
+
+impl<P: Protocol> Told<P> {
+    /// The same, as a step that asks by what the implementation has named.
+    pub fn step(&self) -> Step<P> {
+        Step {
+            now: START + self.after,
+            ask: self.ask.clone(),
+        }
+    }
 }
 
 /// Something that is wrong in a run.
@@ -104,8 +115,12 @@ pub struct Wrong {
 pub struct Played<P: Spoken> {
     /// Every call, in order.
     pub told: Vec<Told<Wire<P>>>,
-    /// The same as the judge was shown it, as far as it could be read.
+    /// What of it the judge was shown.
     shown: Vec<Shown<P>>,
+    /// How many calls were made with each that the judge was shown.
+    shown_at: Vec<usize>,
+    /// Whether the last call has no answer.
+    is_last_unanswered: bool,
     /// The steps at which nothing was asked, or it was refused.
     refused: BTreeSet<usize>,
     /// Those at which no more came of it than what the sender or the operator sees.
@@ -124,7 +139,7 @@ impl<P: Spoken> Run<P> {
     /// The run that a seed gives, of about so many steps.
     pub fn seeded(seed: u64, steps: usize) -> Self {
         let bytes: Vec<u8> = crate::spoken::random(seed).take(steps * P::BYTES).collect();
-        Self::of(P::steps(&bytes))
+        Self::of(crate::spoken::steps::<P>(&bytes))
     }
 
     /// The run of these steps.
@@ -185,6 +200,8 @@ pub fn play<P: Spoken, I: Implementation<Wire<P>>>(
     let mut played = Played {
         told: Vec::new(),
         shown: Vec::new(),
+        shown_at: Vec::new(),
+        is_last_unanswered: false,
         refused: BTreeSet::new(),
         ignored: BTreeSet::new(),
         wrong: Vec::new(),
@@ -200,20 +217,34 @@ pub fn play<P: Spoken, I: Implementation<Wire<P>>>(
     let mut driven = Driver::<P>::begin(partner.greeting());
     let mut now = START;
     for (at, step) in steps.iter().enumerate() {
-        let Some(asked) = driven.ask(step) else {
-            played.refused.insert(at);
-            continue;
-        };
-        now = asked.now;
-        let outputs = match partner.ask(now, asked.op.clone()) {
-            Ok(Said::Outputs(outputs)) => outputs,
-            Ok(Said::Unsupported) => {
-                played.unsupported.insert(asked.op.name());
+        let (ask, call) = match (driven.ask(step), driven.raw(step)) {
+            (Some(Asked { op, call, .. }), _) => (Ask::Op(op), Some(call)),
+            (None, Some(raw)) => (Ask::Raw(raw), None),
+            (None, None) => {
                 played.refused.insert(at);
                 continue;
             }
+        };
+        now = step.now;
+        let answered = match &ask {
+            Ask::Op(op) => partner.ask(now, op.clone()),
+            Ask::Raw(raw) => partner.ask_raw(raw),
+        };
+        let outputs = match answered {
+            Ok(Said::Outputs(outputs)) => outputs,
+            Ok(Said::Unsupported | Said::NotUnderstood) => {
+                played.refused.insert(at);
+                match ask {
+                    Ask::Op(op) => {
+                        played.unsupported.insert(op.name());
+                    }
+                    Ask::Raw(_) => played.is_told(at, now, ask, Vec::new()),
+                }
+                continue;
+            }
             Err(lost) => {
-                played.is_told(at, now, asked.op, Vec::new());
+                played.is_told(at, now, ask, Vec::new());
+                played.is_last_unanswered = true;
                 played.is_lost(at, lost);
                 return played;
             }
@@ -226,19 +257,21 @@ pub fn play<P: Spoken, I: Implementation<Wire<P>>>(
         {
             played.ignored.insert(at);
         }
-        let shown = driven.take(&asked.call, &outputs);
-        played.is_told(at, now, asked.op, outputs);
-        let found = judge.see(&asked.call, &shown);
-        if !found.is_empty() {
-            played.names = driven.names();
+        let seen = match (call, &ask) {
+            (Some(call), _) => {
+                let shown = driven.take(&call, &outputs);
+                Ok((call, shown))
+            }
+            (None, Ask::Raw(raw)) => driven
+                .take_refused(raw, &outputs)
+                .ok_or_else(|| not_understood::<P>(raw)),
+            (None, Ask::Op(_)) => continue,
+        };
+        played.is_told(at, now, ask, outputs);
+        match seen {
+            Ok((call, shown)) => played.is_shown(at, call, shown, &driven, &mut judge),
+            Err(finding) => played.is_wrong(at, finding, None),
         }
-        for finding in found {
-            played.is_wrong(at, finding, None);
-        }
-        if played.unjudged_from.is_none() && judge.has_given_up() {
-            played.unjudged_from = Some(played.told.len());
-        }
-        played.shown.push((asked.call, shown));
     }
     // A second answer to the last request shows with one more.
     if let Err(lost) = partner.ask(now, Op::Common(Common::Tick {})) {
@@ -252,6 +285,21 @@ pub(crate) fn at_reset<P: Spoken>(judge: &Checked<P>) -> Checked<P> {
     let mut judge = judge.clone();
     let _nothing = judge.see(&P::TICK, &[]);
     judge
+}
+
+/// What an answer to a request that the protocol does not have has to be.
+fn not_understood<P: Spoken>(raw: &Json) -> Finding {
+    let instead = if refusable_at::<Wire<P>>(raw).is_some() {
+        "a refusal: the request has a value that is not allowed"
+    } else {
+        "an `error`: a field of the request is missing, unknown, twice, null or of another type"
+    };
+    Finding {
+        clause: DRIVER,
+        also: &[],
+        kind: Kind::Conformance,
+        text: format!("{instead}, by the driver protocol"),
+    }
 }
 
 /// So many characters of a name are shown at least.
@@ -285,20 +333,21 @@ impl<P: Spoken> Played<P> {
     /// All that another judge finds in the same, in order. It judges no further than it is asked for.
     fn wrong_by<'a>(&'a self, judge: &Checked<P>) -> impl Iterator<Item = Wrong> + 'a {
         let mut judge = at_reset::<P>(judge);
-        let calls = (1..).zip(&self.shown).zip(&self.told);
-        let found = calls.flat_map(move |((calls, (call, outputs)), told)| {
-            let findings = judge.see(call, outputs).into_iter();
-            findings.map(move |finding| Wrong {
-                at: told.at,
+        let mut shown = self.shown_at.iter().zip(&self.shown).peekable();
+        (0..=self.told.len()).flat_map(move |calls| {
+            let shown = shown.next_if(|(at, _)| **at == calls);
+            let found = shown.map(|(_, (call, outputs))| judge.see(call, outputs));
+            let found = found.into_iter().flatten().map(|finding| Wrong {
+                at: self.told[calls - 1].at,
                 calls,
                 finding,
                 lost: None,
-            })
-        });
-        // It is lost, whatever the reading.
-        let of_all = self.wrong.iter();
-        let of_all = of_all.filter(|it| it.lost.is_some());
-        found.chain(of_all.cloned())
+            });
+            // The driver protocol is not kept, whatever the reading.
+            let of_all = self.wrong.iter();
+            let of_all = of_all.filter(|it| it.calls == calls && it.finding.clause == DRIVER);
+            found.chain(of_all.cloned()).collect::<Vec<_>>()
+        })
     }
 
     /// What another judge finds wrong at the first call that is wrong to it: whatever is wrong behind that may follow from it.
@@ -360,23 +409,40 @@ impl<P: Spoken> Played<P> {
 
     /// What was answered, be it readable or not.
     fn answered(&self) -> &[Told<Wire<P>>] {
-        let is_lost = self.wrong.last().is_some_and(|it| it.lost.is_some());
-        let answered = if is_lost {
-            self.shown.len()
-        } else {
-            self.told.len()
-        };
-        &self.told[..answered]
+        &self.told[..self.told.len() - usize::from(self.is_last_unanswered)]
     }
 
-    fn is_told(&mut self, at: usize, now: i64, op: Op<Wire<P>>, outputs: Vec<Output<Wire<P>>>) {
+    fn is_told(&mut self, at: usize, now: i64, ask: Ask<Wire<P>>, outputs: Vec<Output<Wire<P>>>) {
         let after = now - START;
         self.told.push(Told {
             at,
             after,
-            op,
+            ask,
             outputs,
         });
+    }
+
+    /// Shows the judge what came of the last call.
+    fn is_shown(
+        &mut self,
+        at: usize,
+        call: P::Call,
+        shown: Vec<Read<P::Output>>,
+        driven: &Driver<P>,
+        judge: &mut Checked<P>,
+    ) {
+        let found = judge.see(&call, &shown);
+        if !found.is_empty() {
+            self.names = driven.names();
+        }
+        for finding in found {
+            self.is_wrong(at, finding, None);
+        }
+        if self.unjudged_from.is_none() && judge.has_given_up() {
+            self.unjudged_from = Some(self.told.len());
+        }
+        self.shown_at.push(self.told.len());
+        self.shown.push((call, shown));
     }
 
     fn is_lost(&mut self, at: usize, lost: Lost) {

@@ -16,7 +16,7 @@ use countersign_reference::aaep::Reply;
 use serde_json::value::RawValue;
 
 use crate::search::{self, Exact, model_of};
-use crate::spoken::{Host as _, Spoken, drawn, random, shrunk};
+use crate::spoken::{Host as _, Spoken, drawn, mixed, random, shrunk};
 
 pub use self::mcp_aql::{mcp_aql_canonical, mcp_aql_signed, mcp_aql_token};
 pub use self::pending_action::{pending_action_arguments, pending_action_journal};
@@ -112,13 +112,9 @@ pub fn pending_action_wide(bytes: &[u8]) {
 
 fn at_random<P: Spoken>(bytes: &[u8]) {
     let (settings, steps) = bytes.split_first().unwrap_or((&0, &[]));
-    let seed = |bytes: &[u8]| {
-        let mix = |seed: u64, byte: &u8| (seed ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
-        bytes.iter().fold(1, mix)
-    };
     let steps = steps.chunks(2).take(MOST_STEPS);
-    let steps = steps.flat_map(|it| random(seed(it)).take(P::BYTES));
-    let behind = random(seed(bytes)).take(MOST_STEPS * P::BYTES);
+    let steps = steps.flat_map(|it| random(mixed(it)).take(P::BYTES));
+    let behind = random(mixed(bytes)).take(MOST_STEPS * P::BYTES);
     let bytes: Vec<u8> = [*settings].into_iter().chain(steps).chain(behind).collect();
     if let Some((_, broken)) = shrunk::<P>(&drawn(&bytes)) {
         panic!("{broken}\n{}", broken.shown.join("\n"));

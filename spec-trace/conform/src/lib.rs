@@ -7,6 +7,7 @@ pub mod driven;
 pub mod harness;
 pub mod implementation;
 pub mod mcp_aql;
+mod near;
 pub mod pending_action;
 pub mod search;
 mod shrinking;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use countersign_conform::driven::{Run, play};
 use countersign_conform::implementation::{Fault, Greeted, Lost, Process};
-use countersign_conform::spoken::{self, Spoken, Wire, judge};
+use countersign_conform::spoken::{Spoken, Wire, judge};
 use countersign_model::aaep::Aaep;
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
@@ -628,8 +628,8 @@ impl Preflight {
             if is_stopped() {
                 return;
             }
-            for told in &played.told {
-                *self.asked.entry(told.op.name()).or_default() += 1;
+            for op in played.told.iter().filter_map(|told| told.ask.op()) {
+                *self.asked.entry(op.name()).or_default() += 1;
             }
             let lost = played.wrong.iter().find(|it| it.lost.is_some());
             wrong = lost.and_then(|wrong| {
@@ -638,15 +638,8 @@ impl Preflight {
                     .calls
                     .checked_sub(1)
                     .and_then(|last| played.told.get(last));
-                let request = told.map(|told| {
-                    let now = Timestamp::from_millis(spoken::START + told.after);
-                    let (now, op) = (Some(now.to_string()), told.op.clone());
-                    let mut request = json!(Request { id: 0, now, op });
-                    if let Some(members) = request.as_object_mut() {
-                        members.remove("id");
-                    }
-                    request.to_string()
-                });
+                let request = told.and_then(|told| told.step().request().ok());
+                let request = request.map(|it| it.as_str().to_owned());
                 let is_error = matches!(lost.fault, Fault::Errored(_));
                 Some(Failure {
                     of: if is_error {

@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_clauses::{Clause, Level, Role, cited, links};
-use countersign_conform::driven::{self, DRIVER, Divergence, Ended, Search, Told};
+use countersign_conform::driven::{self, Ask, DRIVER, Divergence, Ended, Search, Told};
 use countersign_conform::implementation::Implementation;
 use countersign_conform::spoken::{Spoken, Wire};
 use countersign_lint::baseline::{Baseline, Known};
-use countersign_protocol::{Output, Protocol, Request};
+use countersign_protocol::{Op, Output, Protocol, Request};
 use miette::{IntoDiagnostic, miette};
 use serde_json::Value;
 
@@ -510,26 +510,35 @@ impl Step {
         let after = told.after;
         let sign = if after < 0 { "-" } else { "" };
         let (seconds, millis) = (after.abs() / 1_000, after.abs() % 1_000);
-        let request = Request {
-            id: 0,
-            now: None,
-            op: told.op.clone(),
-        };
-        let fields = match serde_json::to_value(&request) {
-            Ok(Value::Object(mut fields)) => {
-                for known in ["id", "op", "now"] {
-                    fields.remove(known);
-                }
-                in_words(&Value::Object(fields))
-            }
-            Ok(_) | Err(_) => String::new(),
+        let asked = match &told.ask {
+            Ask::Raw(raw) => printable(&shortened(raw.as_str(), LONGEST_RAW)),
+            Ask::Op(op) => op_in_words(op),
         };
         Self {
             at: format!("{sign}{seconds}.{millis:03}"),
-            asked: format!("{} {fields}", told.op.name()).trim_end().to_owned(),
+            asked,
             answers: told.outputs.iter().map(answer).collect(),
         }
     }
+}
+
+/// A request of the protocol: its op, and its fields.
+fn op_in_words<P: Protocol>(op: &Op<P>) -> String {
+    let request = Request {
+        id: 0,
+        now: None,
+        op: op.clone(),
+    };
+    let fields = match serde_json::to_value(&request) {
+        Ok(Value::Object(mut fields)) => {
+            for known in ["id", "op", "now"] {
+                fields.remove(known);
+            }
+            in_words(&Value::Object(fields))
+        }
+        Ok(_) | Err(_) => String::new(),
+    };
+    format!("{} {fields}", op.name()).trim_end().to_owned()
 }
 
 fn answer<P: Protocol>(output: &Output<P>) -> String {
@@ -545,6 +554,8 @@ pub(crate) fn output_in_words(output: &Value) -> String {
 
 /// So many characters of a text are told.
 const LONGEST: usize = 60;
+/// And of a request that the protocol does not have.
+const LONGEST_RAW: usize = 400;
 
 /// JSON with as few marks as it can be read with.
 pub(crate) fn in_words(value: &Value) -> String {

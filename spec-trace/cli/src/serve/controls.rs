@@ -134,6 +134,10 @@ impl<S: Service + 'static> Implementation<S::Protocol> for InProcess<S> {
         self.conversation.ask(request)
     }
 
+    fn ask_line(&mut self, id: u64, line: &[u8]) -> Result<Response<S::Protocol>, Lost> {
+        self.conversation.ask_line(id, line)
+    }
+
     fn maker(&self) -> Option<Maker<Self>> {
         let (seed, new) = (self.seed, Arc::clone(&self.new));
         Some(Box::new(move || Self::made_by(seed, Arc::clone(&new))))
@@ -194,6 +198,10 @@ impl<P: Decided, I: Implementation<P> + 'static> Implementation<P> for Controlle
             (Control::DenyAll, Op::Own(op)) => P::decide(op, false),
         }
         self.reference.ask(request)
+    }
+
+    fn ask_line(&mut self, id: u64, line: &[u8]) -> Result<Response<P>, Lost> {
+        self.reference.ask_line(id, line)
     }
 
     fn maker(&self) -> Option<Maker<Self>> {

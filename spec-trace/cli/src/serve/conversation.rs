@@ -214,6 +214,10 @@ impl<S: Service> Implementation<S::Protocol> for Conversation<S> {
     fn ask(&mut self, request: Request<S::Protocol>) -> Result<Response<S::Protocol>, Lost> {
         Ok(self.respond(Ok(request)))
     }
+
+    fn ask_line(&mut self, _: u64, line: &[u8]) -> Result<Response<S::Protocol>, Lost> {
+        Ok(self.respond(Request::read(line)))
+    }
 }
 
 /// Reads the time of a request. Without one nothing can happen.

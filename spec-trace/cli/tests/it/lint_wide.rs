@@ -53,15 +53,15 @@ fn stream(told: &[Told<Aaep>], writes: Writes) -> (Vec<String>, usize) {
     for it in told {
         let epoch = Timestamp::parse("1970-01-01T00:00:00Z").expect("a time");
         let at = epoch.plus_milliseconds(START + it.after).to_string();
-        if let Op::Common(Common::Restart { lost }) = &it.op {
+        if let Some(Op::Common(Common::Restart { lost })) = it.ask.op() {
             // What was lost was not carried out, so nobody has recorded it.
             let lost = usize::try_from(lost.unwrap_or_default()).expect("few outputs");
             let kept = last.iter().rev().skip(lost).count();
             let events = last[kept..].iter().flatten();
             lines.truncate(lines.len() - events.count());
         }
-        if let (Op::Own(aaep::Op::Deliver(delivered)), true) =
-            (&it.op, writes != Writes::EventsAlone)
+        if let (Some(Op::Own(aaep::Op::Deliver(delivered))), true) =
+            (it.ask.op(), writes != Writes::EventsAlone)
         {
             let text = &*String::from_utf8_lossy(&delivered.message);
             let raw = || json!({"_raw": text});

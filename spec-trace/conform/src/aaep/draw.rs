@@ -17,39 +17,23 @@ use countersign_protocol::{Common, Op};
 use super::executor::{Reference, Settings};
 use super::spoken::{CALL, SESSION, TOKEN, named};
 use crate::driven::{Asked, Step, placed};
-use crate::spoken::{Driver, Host as _, START, Spoken as _};
+use crate::near::{self, seed};
+use crate::spoken::{self, Driver, Host as _, START, Spoken as _};
 
 /// So many bytes are a step.
-pub(super) const BYTES: usize = 24;
+pub(super) const BYTES: usize = 32;
 
 /// The end of the calendar: no question is asked whose timeout elapses after it.
 const LAST: i64 = 253_402_300_799_999;
 /// A run that comes near it begins a day and a minute before.
 const LATE_START: i64 = LAST - 86_460_000;
-/// AAEP-EV-10: the longest text, in bytes.
-const LONGEST: usize = 16 << 10;
 /// As many messages are kept to be sent again.
 const MESSAGES: usize = 16;
 /// The actions of confirmations are numbered below this, those of tools that need none mostly from here on.
 const ACTIONS: u8 = 32;
 
-/// The steps that these bytes are. Any are some: what is missing counts as 0.
-pub(super) fn steps(bytes: &[u8]) -> Vec<Step<Aaep>> {
-    let mut run = Drawn::of(&mut Unstructured::new(bytes));
-    let steps = bytes.chunks(BYTES).filter_map(|bytes| {
-        let mut u = Unstructured::new(bytes);
-        run.pass(&mut u).ok()?;
-        // Where there is nothing that it could be about, nothing is asked.
-        let op = run.op(&mut u).ok()?;
-        let step = Step { now: run.now, op };
-        run.take(&step);
-        Some(step)
-    });
-    steps.collect()
-}
-
 /// A run that is being drawn, with the reference beside.
-struct Drawn {
+pub struct Drawn {
     driver: Driver<Spec>,
     reference: Reference,
     now: i64,
@@ -118,8 +102,9 @@ fn newest(u: &mut Unstructured<'_>, count: usize) -> Result<usize> {
     count.checked_sub(back).ok_or(Error::EmptyChoose)
 }
 
-impl Drawn {
-    fn of(u: &mut Unstructured<'_>) -> Self {
+impl spoken::Drawn<Spec> for Drawn {
+    fn begin(bytes: &[u8]) -> Self {
+        let u = &mut Unstructured::new(bytes);
         let start = if one_in(u, 16).unwrap_or_default() {
             LATE_START
         } else {
@@ -140,20 +125,27 @@ impl Drawn {
         }
     }
 
+    fn next(&mut self, u: &mut Unstructured<'_>) -> Result<Step<Aaep>> {
+        self.pass(u)?;
+        let op = self.op(u)?;
+        Ok(Step::new(self.now, op))
+    }
+
     fn take(&mut self, step: &Step<Aaep>) {
-        let Some(Asked { call, .. }) = self.driver.ask(step) else {
+        let Some(Asked { op, call, .. }) = self.driver.ask(step) else {
             return;
         };
+        let asked = step.ask.op().unwrap_or(&op);
         let outputs = self.reference.answer(&call);
         let known = self.driver.codec.performed().len();
         self.driver.is_answered(&outputs);
         for output in &outputs {
-            self.see(output, &step.op, known);
+            self.see(output, asked, known);
         }
         if outputs.contains(&Output::Refused) {
             return;
         }
-        match &step.op {
+        match asked {
             Op::Own(Own::Subscribe {
                 subscription_id, ..
             }) => self.subscriptions.push(Subscription {
@@ -170,7 +162,10 @@ impl Drawn {
                 reply_token,
                 timeout_seconds,
             }) => {
-                let number = placed(Spec::NAMED[TOKEN], reply_token);
+                let number = match placed(Spec::NAMED[TOKEN], reply_token) {
+                    Some((number, None)) => Some(number),
+                    Some((_, Some(_))) | None => None,
+                };
                 if let Some(question) = number.and_then(|it| self.asked.get_mut(it)) {
                     question.timeout = timeout_seconds.saturating_mul(1_000);
                 }
@@ -178,7 +173,9 @@ impl Drawn {
             Op::Own(_) | Op::Common(_) => {}
         }
     }
+}
 
+impl Drawn {
     fn see(&mut self, output: &Output, op: &Op<Aaep>, known: usize) {
         if let Output::Perform(run) = output {
             let session = self.sessions.iter().find(|it| it.number == run.session);
@@ -453,27 +450,14 @@ impl Drawn {
         } else {
             (below(u, 5)?, words % 8)
         };
-        let long = |is: u8, length: usize| {
-            if words == is {
-                "x".repeat(length)
-            } else {
-                format!("{said}")
-            }
-        };
-        let mut action = Action {
+        let action = Action {
             id: format!("a{action}"),
             tool: format!("tool{tool}"),
-            description: format!("do {action} {}", long(242, LONGEST - 6)),
-            consequence: long(243, LONGEST + 1),
+            description: format!("do {action} {said}"),
+            consequence: said.to_string(),
             risk_level: risk(class),
             irreversible: class / 3 % 2 == 1,
         };
-        match words {
-            240 => " ".clone_into(&mut action.tool),
-            241 => action.tool.clear(),
-            244 => action.consequence = "\u{1}".repeat(LONGEST),
-            _ => {}
-        }
         Ok(Own::Confirm {
             session_id,
             action,
@@ -490,15 +474,8 @@ impl Drawn {
     fn clarify(&self, u: &mut Unstructured<'_>) -> Result<Own> {
         Ok(Own::Clarify {
             session_id: self.session(u)?,
-            question: match u.arbitrary()? {
-                // The text of each begins with that of the one before it.
-                drawn @ 0..=250_u8 => format!("which{}", "x".repeat(usize::from(drawn % 8))),
-                251 => "\u{a0}\n".to_owned(),
-                252 => String::new(),
-                253 => "x".repeat(LONGEST),
-                254 => "x".repeat(LONGEST + 1),
-                255 => "\u{1}".repeat(LONGEST),
-            },
+            // The text of each begins with that of the one before it.
+            question: format!("which{}", "x".repeat(below(u, 8)?.into())),
             accepted_response_kinds: if one_in(u, 8)? { None } else { Some(kinds(u)?) },
             choices: if one_in(u, 5)? {
                 None
@@ -533,11 +510,14 @@ impl Drawn {
         if self.names_session && !answers && u.arbitrary()? {
             said.insert("session_id", "\"sess_0\"".to_owned());
         }
-        let message = if is_spoilt {
-            reply::spoilt(u, said, answers)?
+        let message = reply::object(&said);
+        let mut message = if is_spoilt {
+            near::json(seed(u)?, &message).into_bytes()
         } else {
-            reply::object(&said).into_bytes()
+            message.into_bytes()
         };
+        // What is not UTF-8 is no reply.
+        message.extend(maybe(u, 64, |_| Ok(0xff))?);
         if self.messages.len() == MESSAGES {
             self.messages.remove(0);
         }
@@ -564,22 +544,13 @@ impl Drawn {
             ACTIONS + below(u, 8)?
         };
         let is_irreversible = one_in(u, 10)?;
-        let limits = ["", &"x".repeat(LONGEST), &"x".repeat(LONGEST + 1)].map(str::to_owned);
-        let limit = u.choose(&limits)?;
         let words: u8 = u.arbitrary()?;
         Ok(Own::Tool {
             session_id,
             action: ToolAction {
                 id: format!("a{action}"),
-                tool: if words < 6 {
-                    limit.clone()
-                } else {
-                    format!("tool{}", words % 5)
-                },
-                args_summary: match words {
-                    250.. => Some(limit.clone()),
-                    _ => (!words.is_multiple_of(3)).then(|| format!("with {words}")),
-                },
+                tool: format!("tool{}", words % 5),
+                args_summary: (!words.is_multiple_of(3)).then(|| format!("with {words}")),
                 risk_level: maybe(u, 2, |u| below(u, 3).map(risk))?,
                 irreversible: maybe(u, 2, |_| Ok(is_irreversible))?,
             },
@@ -598,39 +569,26 @@ impl Drawn {
         Ok(Own::Output {
             session_id: self.session(u)?,
             output_id: format!("o{}", below(u, 4)?),
-            chunk: match below(u, 64)? {
+            chunk: match below(u, 60)? {
                 drawn @ 0..24 => "x".repeat(usize::from(drawn % 8)),
                 drawn @ 24..48 => "\u{fc}\u{1f4b6}".repeat(usize::from(drawn % 8)),
                 48..54 => "e\u{301}\r\n\0".to_owned(),
-                54..60 => "y".to_owned(),
-                60 => "\u{1f4b6}".repeat(LONGEST / 4),
-                61 => "\u{1}".repeat(LONGEST),
-                62 => " ".to_owned(),
-                _ => "\u{fc}".repeat(LONGEST / 2) + "x",
+                _ => "y".to_owned(),
             },
             complete: one_in(u, 4)?,
         })
     }
 
     fn handoff(&self, u: &mut Unstructured<'_>) -> Result<Own> {
-        let limit = |u: &mut Unstructured<'_>| {
-            let length = *u.choose(&[0, LONGEST, LONGEST + 1])?;
-            Ok("x".repeat(length))
-        };
-        let reason = maybe(u, 16, limit)?;
         Ok(Own::Handoff {
             session_id: self.session(u)?,
-            reason: reason.unwrap_or_else(|| "beyond me".to_owned()),
+            reason: "beyond me".to_owned(),
             target_kind: *u.choose(&[
                 TargetKind::Human,
                 TargetKind::SpecialistAgent,
                 TargetKind::EscalationQueue,
             ])?,
-            target_uri: match below(u, 16)? {
-                0..8 => None,
-                8..15 => Some("tel:1".to_owned()),
-                _ => Some(limit(u)?),
-            },
+            target_uri: maybe(u, 2, |_| Ok("tel:1".to_owned()))?,
         })
     }
 }
@@ -643,7 +601,7 @@ const fn risk(class: u8) -> RiskLevel {
     }
 }
 
-/// Around the least and the greatest that there may be, around a minute, and many that are short.
+/// The greatest that there may be, around a minute, and many that are short.
 fn seconds(u: &mut Unstructured<'_>) -> Result<i64> {
     let by: u8 = u.arbitrary()?;
     let by_eight = i64::from(by % 8);
@@ -652,38 +610,29 @@ fn seconds(u: &mut Unstructured<'_>) -> Result<i64> {
         100..140 => 58 + by_eight,
         140..200 => by.into(),
         200..230 => i64::from(by) * 97,
-        230..240 => 86_400,
-        240..246 => 86_399,
-        246..250 => 86_401,
-        250..253 => 0,
-        253.. => i64::MAX >> (8 * (by - 253)),
+        230.. => 86_400,
     })
 }
 
 /// What may be decided stands behind everything else.
 fn replies(u: &mut Unstructured<'_>) -> Result<Vec<String>> {
-    let long = |length| format!("{} accept", "x".repeat(length));
     let many = |count| {
         let others: Vec<_> = (0..count).map(|it| format!("r{it}")).collect();
         format!("{} accept reject", others.join(" "))
     };
-    let words = match below(u, 11)? {
+    let words = match below(u, 7)? {
         0 => "accept reject".to_owned(),
         1 => "accept".to_owned(),
         2 => "reject".to_owned(),
         3 => "reject later".to_owned(),
         4 => "later".to_owned(),
         5 => many(30),
-        6 => many(31),
-        7 => "accept reject accept".to_owned(),
-        8 => long(LONGEST),
-        9 => long(LONGEST + 1),
-        _ => String::new(),
+        _ => many(31),
     };
     Ok(words.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Each set of the four, in either order; and lists that are none.
+/// Each set of the four, in either order.
 fn kinds(u: &mut Unstructured<'_>) -> Result<Vec<ResponseKind>> {
     let all = [
         ResponseKind::Freetext,
@@ -691,15 +640,6 @@ fn kinds(u: &mut Unstructured<'_>) -> Result<Vec<ResponseKind>> {
         ResponseKind::MultipleChoice,
         ResponseKind::Numeric,
     ];
-    if one_in(u, 24)? {
-        let twice = [
-            vec![],
-            vec![all[1]; 2],
-            [&all[..], &all[..1]].concat(),
-            vec![all[0], all[3], all[0]],
-        ];
-        return u.choose(&twice).cloned();
-    }
     let bits = 1 + below(u, 15)?;
     let mut set: Vec<_> = (0..4)
         .filter(|it| bits >> it & 1 == 1)
@@ -711,7 +651,7 @@ fn kinds(u: &mut Unstructured<'_>) -> Result<Vec<ResponseKind>> {
     Ok(set)
 }
 
-/// Some that can be chosen from, and lists beside the limits.
+/// Some that can be chosen from, and lists of as many as there may be, and more.
 fn choices(u: &mut Unstructured<'_>) -> Result<Vec<Choice>> {
     let choice = |value: &str, label: &str| Choice {
         value: value.to_owned(),
@@ -722,24 +662,12 @@ fn choices(u: &mut Unstructured<'_>) -> Result<Vec<Choice>> {
             .map(|it| choice(&format!("v{it}"), "one"))
             .collect::<Vec<_>>()
     };
-    let beside = |value: &str, label: &str| vec![choice("v0", "the v0"), choice(value, label)];
-    let (long, too_long) = ("x".repeat(LONGEST), "x".repeat(LONGEST + 1));
-    Ok(match below(u, 36)? {
+    Ok(match below(u, 26)? {
         0..8 => numbered(2),
         8..16 => numbered(3),
         16 => numbered(32),
         17..21 => vec![choice("true", "yes"), choice("1", "one")],
         21..25 => vec![choice("\u{fc}\u{1f4b6}", "no"), choice("\u{fffd}", "half")],
-        25 => numbered(33),
-        26 => numbered(1),
-        27 => Vec::new(),
-        28 => [numbered(2), numbered(1)].concat(),
-        29 => beside("", "nothing"),
-        30 => beside("v1", ""),
-        31 => beside("v1", "the v0"),
-        32 => beside(&long, "much"),
-        33 => beside(&too_long, "much"),
-        34 => beside("much", &long),
-        _ => beside("much", &too_long),
+        _ => numbered(33),
     })
 }

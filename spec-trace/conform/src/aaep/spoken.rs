@@ -32,12 +32,13 @@ const NO_DECISION: &str = "a decision that is none is not allowed either (AAEP-6
 
 /// What stands for the thing of that kind and number.
 pub(super) fn named(kind: usize, number: usize) -> String {
-    placeholder(Aaep::NAMED[kind], number)
+    placeholder(Aaep::NAMED[kind], number, None)
 }
 
 impl Spoken for Aaep {
     type Codec = Names;
     type Reference = Reference;
+    type Drawn = draw::Drawn;
     const FAR: Bounds = Bounds {
         questions: 3,
         queries: 2,
@@ -210,18 +211,10 @@ impl Spoken for Aaep {
         }
     }
 
-    fn steps(bytes: &[u8]) -> Vec<Step<driver::Aaep>> {
-        draw::steps(bytes)
-    }
-
     fn ends(now: i64) -> Vec<Step<driver::Aaep>> {
         let now = now + HOUR;
         let ends = [Common::Tick {}, Common::Restart { lost: Some(0) }];
-        ends.map(|op| Step {
-            now,
-            op: Op::Common(op),
-        })
-        .into()
+        ends.map(|op| Step::new(now, Op::Common(op))).into()
     }
 
     fn in_suite(codec: &mut Names, call: &Call) -> Option<(i64, Op<driver::Aaep>)> {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use countersign_model::engine::clause::{Clause, ClauseSet};
 use countersign_protocol::{Greeting, Kind, Output, Protocol as _};
 
-use super::{Asked, Played, Step, Told, Wrong, at_reset};
+use super::{Ask, Asked, Played, Step, Told, Wrong, at_reset};
 use crate::checked::{Checked, id};
 use crate::spoken::{Driver, Spoken, Wire};
 
@@ -51,22 +51,29 @@ pub(super) fn ran_wrongly<P: Spoken>(
     let mut driven = Driver::<P>::begin(greeting);
     let mut answered = (1..).zip(played.answered()).peekable();
     for (place, step) in steps.iter().enumerate() {
-        let Some(asked) = driven.ask(step) else {
+        let asked = driven.ask(step);
+        let told = answered.next_if(|(_, told)| told.at == place);
+        let Some((calls, Told { ask, outputs, .. })) = told else {
             continue;
         };
-        let Some((calls, Told { outputs, .. })) = answered.next_if(|(_, told)| told.at == place)
-        else {
-            continue;
+        let seen = match (asked, ask) {
+            (Some(asked), Ask::Op(_)) if calls == at.calls => {
+                let is_perform = |it: &&Output<Wire<P>>| Wire::<P>::kind(&it.what) == Kind::Perform;
+                let (ran, others): (Vec<_>, Vec<_>) = outputs.iter().partition(is_perform);
+                let others: Vec<_> = others.into_iter().cloned().collect();
+                return !ran.is_empty()
+                    && !wrong(&driven, &judge, &asked, &others).contains(at.finding.clause);
+            }
+            (Some(Asked { call, .. }), Ask::Op(_)) => {
+                let shown = driven.take(&call, outputs);
+                Some((call, shown))
+            }
+            (_, Ask::Raw(raw)) => driven.take_refused(raw, outputs),
+            (None, Ask::Op(_)) => None,
         };
-        if calls == at.calls {
-            let is_perform = |it: &&Output<Wire<P>>| Wire::<P>::kind(&it.what) == Kind::Perform;
-            let (ran, others): (Vec<_>, Vec<_>) = outputs.iter().partition(is_perform);
-            let others: Vec<_> = others.into_iter().cloned().collect();
-            return !ran.is_empty()
-                && !wrong(&driven, &judge, &asked, &others).contains(at.finding.clause);
+        if let Some((call, shown)) = seen {
+            let _found = judge.see(&call, &shown);
         }
-        let shown = driven.take(&asked.call, outputs);
-        let _found = judge.see(&asked.call, &shown);
     }
     false
 }

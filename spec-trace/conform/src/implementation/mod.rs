@@ -10,9 +10,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use countersign_protocol::{
-    Answer, Common, Greeting, Op, Output, Protocol, Request, Response, VERSION,
+    Answer, Common, Greeting, Json, Op, Output, Protocol, Request, Response, VERSION,
 };
 use countersign_reference::time::Timestamp;
+
+use crate::driven::with_id;
 
 pub use process::Process;
 
@@ -31,6 +33,19 @@ pub trait Implementation<P: Protocol> {
     ///
     /// [`Lost`], where none came, or not one that can be read.
     fn ask(&mut self, request: Request<P>) -> Result<Response<P>, Lost>;
+
+    /// Takes a line that is no request of the protocol, gives the response to it. Whoever takes requests that were read understands none.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], where none came, or not one that can be read.
+    fn ask_line(&mut self, id: u64, _: &[u8]) -> Result<Response<P>, Lost> {
+        let error = "this is no request".to_owned();
+        Ok(Response {
+            id: Some(id),
+            answer: Answer::Error { error },
+        })
+    }
 
     /// What makes more of the same, which are asked at the same time. Whoever has it answers in each run as if there had been none
     /// before. None, where there is only the one.
@@ -111,6 +126,8 @@ pub enum Said<P: Protocol> {
     Outputs(Vec<Output<P>>),
     /// It cannot do this.
     Unsupported,
+    /// It has not understood what the protocol does not have.
+    NotUnderstood,
 }
 
 /// An implementation that was greeted.
@@ -191,6 +208,31 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
                 Answer::Error { error } => Err(Fault::Errored(error).without_words()),
                 Answer::Greeting(_) => Err(Fault::Misplaced("that of `hello`").without_words()),
             })
+        });
+        self.is_lost |= said.is_err();
+        said
+    }
+
+    /// Asks it for what the protocol does not have: a request as it is written, without its id.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], where it does not answer as it should. Only [`Greeted::reset`] goes on from there.
+    pub fn ask_raw(&mut self, request: &Json) -> Result<Said<P>, Lost> {
+        self.id += 1;
+        let line = with_id(self.id, request.as_str());
+        let said = self.implementation.ask_line(self.id, line.as_bytes());
+        let said = said.and_then(|response| match response {
+            Response {
+                id: None,
+                answer: Answer::Error { .. },
+            } => Ok(Said::NotUnderstood),
+            response => in_answer(response, self.id).and_then(|answer| match answer {
+                Answer::Outputs { outputs } => Ok(Said::Outputs(outputs)),
+                Answer::Unsupported => Ok(Said::Unsupported),
+                Answer::Error { .. } => Ok(Said::NotUnderstood),
+                Answer::Greeting(_) => Err(Fault::Misplaced("that of `hello`").without_words()),
+            }),
         });
         self.is_lost |= said.is_err();
         said

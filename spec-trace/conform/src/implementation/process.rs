@@ -119,7 +119,14 @@ impl<P: Protocol> Implementation<P> for Process {
     }
 
     fn ask(&mut self, request: Request<P>) -> Result<Response<P>, Lost> {
-        self.with_running(|running, patience| running.ask(&request, patience))
+        let line = serde_json::to_vec(&request).map_err(|error| {
+            Fault::NotStarted(format!("the request cannot be written: {error}")).without_words()
+        })?;
+        self.ask_line(request.id, &line)
+    }
+
+    fn ask_line(&mut self, id: u64, line: &[u8]) -> Result<Response<P>, Lost> {
+        self.with_running(|running, patience| running.ask(id, line, patience))
     }
 }
 
@@ -166,17 +173,15 @@ impl Running {
 
     fn ask<P: Protocol>(
         &mut self,
-        request: &Request<P>,
+        asked: u64,
+        line: &[u8],
         patience: Duration,
     ) -> Result<Response<P>, Fault> {
-        let line = serde_json::to_vec(request).map_err(|error| {
-            Fault::NotStarted(format!("the request cannot be written: {error}"))
-        })?;
-        let line = self.exchange(&line, patience)?;
+        let line = self.exchange(line, patience)?;
         let response = Response::<P>::read(&line)
             .map_err(|problem| Fault::Unreadable(quoted(&line), problem.to_string()))?;
         match response.id {
-            Some(id) if id < request.id => Err(Fault::Unasked(quoted(&line))),
+            Some(id) if id < asked => Err(Fault::Unasked(quoted(&line))),
             Some(_) | None => Ok(response),
         }
     }

@@ -12,9 +12,10 @@ use countersign_protocol::mcp_aql::{
 use countersign_protocol::{Common, Json, Op};
 
 use super::executor::{Reference, Settings};
-use super::spoken::{OTHER_CASE, TOKEN, named};
+use super::spoken::{TOKEN, named};
 use crate::driven::{Asked, Step};
-use crate::spoken::{Driver, Host as _, START};
+use crate::near::{self, seed};
+use crate::spoken::{self, Driver, Host as _, START};
 
 /// So many bytes are a step.
 pub(super) const BYTES: usize = 32;
@@ -27,36 +28,16 @@ const SESSIONS: u8 = 8;
 const TOKENS: u8 = 32;
 const CROWD: u8 = 30;
 
-/// The names of parameters, each plain and with an escape. The first two name a resource and widen the scope; no call has the last.
-const NAMES: [[&str; 2]; 5] = [
-    ["path", "p\\u0061th"],
-    ["force", "forc\\u0065"],
-    ["request_id", "request\\u005fid"],
-    ["note", "\\u006eote"],
-    ["resource", "resourc\\u0065"],
-];
+/// The names of parameters. The first two name a resource and widen the scope; no call has the last.
+const NAMES: [&str; 5] = ["path", "force", "request_id", "note", "resource"];
 const PARAMETERS: usize = 4;
 
-/// Their values, each in two spellings.
-const VALUES: [[&str; 2]; 4] = [
-    ["\"secret-a\"", "\"\\u0073ecret-a\""],
-    ["777001", "7.77001e5"],
-    ["true", "true"],
-    [
-        "{\"x\":[\"secret-b\",null],\"y\":-0.5}",
-        "{\"y\": -5e-1, \"x\" :[\"\\u0073ecret-b\", null]}",
-    ],
-];
-
-/// Texts without the form of a token.
-const MALFORMED: [&str; 7] = [
-    "conf_",
-    "conf_1",
-    "token",
-    "conf_a b c",
-    "CONF_12345678",
-    "conf_\u{e9}\u{e9}\u{e9}\u{e9}",
-    "",
+/// Their values.
+const VALUES: [&str; 4] = [
+    "\"secret-a\"",
+    "777001",
+    "true",
+    "{\"x\":[\"secret-b\",null],\"y\":-0.5}",
 ];
 
 /// Seconds at which and beside which a life changes.
@@ -67,28 +48,8 @@ const TOLERANCES: [i64; 13] = [0, 1, 5, 29, 30, 31, 59, 60, 61, 120, 299, 300, 3
 /// For so long a gatekeeper may remember a token that is over.
 const RETENTIONS: [i64; 4] = [900, 0, 1, 3_000];
 
-/// The steps that these bytes are. Any are some: what is missing counts as 0.
-pub(super) fn steps(bytes: &[u8]) -> Vec<Step<McpAql>> {
-    let mut run = Drawn::of(&mut Unstructured::new(bytes));
-    let steps = bytes.chunks(BYTES).filter_map(|bytes| {
-        let mut u = Unstructured::new(bytes);
-        // Where there is nothing that it could be about, nothing is asked.
-        let (op, parameters) = if let Some(left) = run.crowd.checked_sub(1) {
-            run.crowd = left;
-            asked(run.of_crowd())
-        } else {
-            run.pass(&mut u).ok()?;
-            run.op(&mut u).ok()?
-        };
-        let step = Step { now: run.now, op };
-        run.take(&step, parameters);
-        Some(step)
-    });
-    steps.collect()
-}
-
 /// A run that is being drawn, with the reference beside.
-struct Drawn {
+pub struct Drawn {
     driver: Driver<Spec>,
     reference: Reference,
     /// The tokens, in the order of issue.
@@ -108,49 +69,10 @@ struct Drawn {
 
 /// A token that was given away.
 struct Issued {
-    request: Request,
+    call: Call,
     expires_at: i64,
     /// The last millisecond at which it is taken.
     last: i64,
-}
-
-/// A call, and how its parameters are written.
-#[derive(Clone)]
-struct Request {
-    call: Call,
-    parameters: Parameters,
-}
-
-#[derive(Clone, Default)]
-struct Parameters {
-    /// The value of each, where it is there.
-    values: [Option<u8>; PARAMETERS],
-    /// One bit each: in the other order, with more space, with other escapes.
-    spelling: u8,
-    /// They have not one meaning: cut off, a name twice, more than one value.
-    broken: Option<u8>,
-}
-
-impl Parameters {
-    fn text(&self) -> String {
-        let [is_reversed, is_spaced, is_escaped] = [1, 2, 4].map(|bit| self.spelling & bit > 0);
-        let (space, spelled) = (if is_spaced { " \n" } else { "" }, usize::from(is_escaped));
-        let members = self.values.iter().zip(NAMES).filter_map(|(value, name)| {
-            let value = VALUES[usize::from((*value)?) % VALUES.len()][spelled];
-            Some(format!("{space}\"{}\"{space}:{value}", name[spelled]))
-        });
-        let mut members: Vec<_> = members.collect();
-        if is_reversed {
-            members.reverse();
-        }
-        let members = members.join(",");
-        match self.broken {
-            None => format!("{space}{{{members}{space}}}"),
-            Some(0) => format!("{{{members}"),
-            Some(1) => "{\"path\":\"secret-a\",\"p\\u0061th\":\"secret-b\"}".to_owned(),
-            Some(_) => format!("{{{members}}} {{}}"),
-        }
-    }
 }
 
 fn below(u: &mut Unstructured<'_>, n: u8) -> Result<u8> {
@@ -175,8 +97,9 @@ fn back(u: &mut Unstructured<'_>) -> Result<usize> {
     below(u, among).map(usize::from)
 }
 
-impl Drawn {
-    fn of(u: &mut Unstructured<'_>) -> Self {
+impl spoken::Drawn<Spec> for Drawn {
+    fn begin(bytes: &[u8]) -> Self {
+        let u = &mut Unstructured::new(bytes);
         let few = |u: &mut Unstructured<'_>, ways: &[u8]| u.choose(ways).copied().unwrap_or(1);
         Self {
             driver: Driver::of_all(),
@@ -196,7 +119,18 @@ impl Drawn {
         }
     }
 
-    fn take(&mut self, step: &Step<McpAql>, parameters: Parameters) {
+    fn next(&mut self, u: &mut Unstructured<'_>) -> Result<Step<McpAql>> {
+        let op = if let Some(left) = self.crowd.checked_sub(1) {
+            self.crowd = left;
+            Op::Own(Own::Call(self.of_crowd()))
+        } else {
+            self.pass(u)?;
+            self.op(u)?
+        };
+        Ok(Step::new(self.now, op))
+    }
+
+    fn take(&mut self, step: &Step<McpAql>) {
         let Some(Asked { call, .. }) = self.driver.ask(step) else {
             return;
         };
@@ -204,20 +138,19 @@ impl Drawn {
         self.driver.is_answered(&outputs);
         let is_issued = |it: &Output| matches!(it, Output::Respond(Answer::Issued(_)));
         let token = self.reference.gatekeeper().tokens().last();
-        if let (true, Some(token), Op::Own(Own::Call(call))) =
-            (outputs.iter().any(is_issued), token, &step.op)
+        if let (true, Some(token), Some(Op::Own(Own::Call(call)))) =
+            (outputs.iter().any(is_issued), token, step.ask.op())
         {
             self.issued.push(Issued {
-                request: Request {
-                    call: call.clone(),
-                    parameters,
-                },
+                call: call.clone(),
                 expires_at: token.expires_at.millis(),
                 last: token.valid_until.millis(),
             });
         }
     }
+}
 
+impl Drawn {
     /// The number of the token so many back from the latest.
     fn number(&self, back: usize) -> Result<usize> {
         let back = back.checked_rem(self.issued.len().min(usize::from(TOKENS)));
@@ -250,10 +183,10 @@ impl Drawn {
         Ok(())
     }
 
-    fn op(&self, u: &mut Unstructured<'_>) -> Result<(Op<McpAql>, Parameters)> {
+    fn op(&self, u: &mut Unstructured<'_>) -> Result<Op<McpAql>> {
         let own = match below(u, 40)? {
-            0..10 if !self.repeats || one_in(u, 8)? => return self.call(u).map(asked),
-            0..31 => return self.retry(u).map(asked),
+            0..10 if !self.repeats || one_in(u, 8)? => Own::Call(self.call(u)?),
+            0..31 => Own::Call(self.retry(u)?),
             drawn @ 31..34 => Own::Introspect {
                 adapter: maybe(u, 4, |u| self.adapter(u))?.flatten(),
                 query: if drawn == 33 || drawn == 32 && self.repeats {
@@ -280,18 +213,19 @@ impl Drawn {
                 } else {
                     Common::Restart { lost }
                 };
-                return Ok((Op::Common(common), Parameters::default()));
+                return Ok(Op::Common(common));
             }
         };
-        Ok((Op::Own(own), Parameters::default()))
+        Ok(Op::Own(own))
     }
 
     /// Where much is repeated, all of them in one session.
-    fn of_crowd(&self) -> Request {
-        let mut request = plain();
-        request.call.session_id = self.repeats.then(|| "session-0".to_owned());
-        request.call.max_uses = self.repeats.then_some(2);
-        request
+    fn of_crowd(&self) -> Call {
+        Call {
+            session_id: self.repeats.then(|| "session-0".to_owned()),
+            max_uses: self.repeats.then_some(2),
+            ..plain()
+        }
     }
 
     fn adapter(&self, u: &mut Unstructured<'_>) -> Result<Option<String>> {
@@ -306,7 +240,7 @@ impl Drawn {
         Ok(format!("session-{}", below(u, self.sessions)?))
     }
 
-    fn call(&self, u: &mut Unstructured<'_>) -> Result<Request> {
+    fn call(&self, u: &mut Unstructured<'_>) -> Result<Call> {
         let is_repeated = self.repeats && !one_in(u, 4)?;
         let in_session = if is_repeated { 1 } else { 2 };
         let session_id = maybe(u, in_session, |u| self.session(u))?;
@@ -321,16 +255,15 @@ impl Drawn {
         } else {
             &[2, 3, 4, 2, 3, 4, 0, 1]
         };
-        let mut values = [None; PARAMETERS];
-        for value in &mut values {
-            *value = maybe(u, 2, |u| below(u, 4))?;
+        let mut members = Vec::new();
+        for name in NAMES.iter().take(PARAMETERS) {
+            let value = maybe(u, 2, |u| u.choose(&VALUES).copied())?;
+            members.extend(value.map(|it| format!("{name:?}:{it}")));
         }
-        let parameters = Parameters {
-            values,
-            spelling: below(u, 8)?,
-            broken: maybe(u, 24, |u| below(u, 3))?,
-        };
-        let call = Call {
+        let params = format!("{{{}}}", members.join(","));
+        let near = maybe(u, 16, seed)?;
+        let params = near.map_or(params.clone(), |seed| near::json(seed, &params));
+        Ok(Call {
             adapter: self.adapter(u)?,
             operation: self.operation(u)?,
             danger_level: level(*u.choose(levels)?),
@@ -340,33 +273,31 @@ impl Drawn {
             ttl_seconds: maybe(u, 3, |u| u.choose(&LIVES).copied())?,
             confirmation_token: maybe(u, 12, |u| self.shown(u))?,
             purpose: is_quota.then_some(Purpose::QuotaContinue),
-            ..plain().call
-        };
-        Ok(Request { call, parameters })
+            params: Json::holding(&params),
+            ..plain()
+        })
     }
 
     /// The call for which a token was issued, again and mostly with that token, and something else than it was.
-    fn retry(&self, u: &mut Unstructured<'_>) -> Result<Request> {
+    fn retry(&self, u: &mut Unstructured<'_>) -> Result<Call> {
         let number = self.number(back(u)?)?;
-        let mut request = self.issued[number].request.clone();
+        let mut call = self.issued[number].call.clone();
         let token = maybe(u, 10, |u| self.shown(u))?;
         let is_own = token.is_none();
-        request.call.confirmation_token = token.or(Some(named(TOKEN, number)));
+        call.confirmation_token = token.or(Some(named(TOKEN, number)));
         let changes = if is_own {
             *u.choose(&[0, 0, 0, 1, 1, 2])?
         } else {
             0
         };
-        let Request { call, parameters } = &mut request;
         for _ in 0..changes {
             match below(u, 9)? {
                 0 => call.adapter = adapter(below(u, ADAPTERS)?),
                 1 => call.operation = format!("operation-{}", below(u, OPERATIONS)?),
-                2 | 3 => {
-                    let place = usize::from(below(u, 4)?);
-                    parameters.values[place] = maybe(u, 2, |u| below(u, 4))?;
+                2..5 => {
+                    let params = near::json(seed(u)?, &call.params.text());
+                    call.params = Json::holding(&params);
                 }
-                4 => parameters.spelling = below(u, 8)?,
                 5 => call.danger_level = level(below(u, 5)?),
                 6 => {
                     call.purpose = match call.purpose {
@@ -378,15 +309,14 @@ impl Drawn {
                 _ => call.max_uses = Some(below(u, 11)?.into()),
             }
         }
-        Ok(request)
+        Ok(call)
     }
 
     fn shown(&self, u: &mut Unstructured<'_>) -> Result<String> {
         Ok(match below(u, 8)? {
             0..5 => named(TOKEN, self.number(back(u)?)?),
-            5 => named(OTHER_CASE, self.number(back(u)?)?),
-            6 => format!("conf_{}{}", below(u, 4)?, "f".repeat(63)),
-            _ => (*u.choose(&MALFORMED)?).to_owned(),
+            5 => format!("conf_{}{}", below(u, 4)?, "f".repeat(63)),
+            _ => near::text(seed(u)?, &named(TOKEN, self.number(back(u)?)?)),
         })
     }
 
@@ -397,7 +327,7 @@ impl Drawn {
             for _ in 0..below(u, 5)? {
                 let (operation, bits) = (self.operation(u)?, below(u, 32)?);
                 let names = (0..).zip(NAMES).filter(|(bit, _)| bits >> bit & 1 == 1);
-                let names = names.map(|(_, [name, _])| name.to_owned());
+                let names = names.map(|(_, name)| name.to_owned());
                 lists.insert(operation, names.collect::<BTreeSet<_>>());
             }
             Ok(lists)
@@ -419,11 +349,11 @@ fn adapter(number: u8) -> Option<String> {
 }
 
 /// A call that gets a token, for as long as there is one.
-fn plain() -> Request {
-    let call = Call {
+fn plain() -> Call {
+    Call {
         adapter: None,
         operation: "operation-0".to_owned(),
-        params: Json::holding(""),
+        params: Json::holding("{}"),
         danger_level: DangerLevel::Destructive,
         session_id: None,
         session_scope: None,
@@ -433,21 +363,7 @@ fn plain() -> Request {
         purpose: None,
         reasons: None,
         confirmation_message: None,
-    };
-    Request {
-        call,
-        parameters: Parameters::default(),
     }
-}
-
-/// The call with its parameters as they are written.
-fn asked(request: Request) -> (Op<McpAql>, Parameters) {
-    let Request {
-        mut call,
-        parameters,
-    } = request;
-    call.params = Json::holding(&parameters.text());
-    (Op::Own(Own::Call(call)), parameters)
 }
 
 fn event(kind: EventKind, session_id: Option<String>) -> Own {

@@ -13,18 +13,18 @@ use super::executor::Reference;
 use crate::driven::{Step, placeholder};
 use crate::spoken::{Driver, HOUR, START, Spoken};
 
-/// What an implementation names: tokens, each as it is and with all letters in the other case.
+/// What an implementation names.
 pub(super) const TOKEN: usize = 0;
-pub(super) const OTHER_CASE: usize = 1;
 
 /// What stands for the thing of that kind and number.
 pub(super) fn named(kind: usize, number: usize) -> String {
-    placeholder(McpAql::NAMED[kind], number)
+    placeholder(McpAql::NAMED[kind], number, None)
 }
 
 impl Spoken for McpAql {
     type Codec = Names;
     type Reference = Reference;
+    type Drawn = draw::Drawn;
     const FAR: Bounds = Bounds {
         tokens: 3,
         ticks: 3,
@@ -75,13 +75,10 @@ impl Spoken for McpAql {
         now: START,
         op: Asked::Tick,
     };
-    const NAMED: &'static [&'static str] = &["confirmation_token", "CONFIRMATION_TOKEN"];
+    const NAMED: &'static [&'static str] = &["confirmation_token"];
 
-    fn names(codec: &Names, kind: usize) -> &[String] {
-        match kind {
-            TOKEN => codec.tokens(),
-            _ => codec.in_other_case(),
-        }
+    fn names(codec: &Names, _: usize) -> &[String] {
+        codec.tokens()
     }
 
     fn all_named(
@@ -91,9 +88,9 @@ impl Spoken for McpAql {
         match op {
             Op::Own(Own::Call(call)) => {
                 let token = call.confirmation_token.as_mut();
-                token.is_none_or(|it| each(TOKEN, it) && each(OTHER_CASE, it))
+                token.is_none_or(|it| each(TOKEN, it))
             }
-            Op::Own(Own::Introspect { token, .. }) => each(TOKEN, token) && each(OTHER_CASE, token),
+            Op::Own(Own::Introspect { token, .. }) => each(TOKEN, token),
             Op::Own(Own::Configure { .. } | Own::Event { .. } | Own::EndSession { .. })
             | Op::Common(_) => true,
         }
@@ -116,10 +113,6 @@ impl Spoken for McpAql {
         }
     }
 
-    fn steps(bytes: &[u8]) -> Vec<Step<driver::McpAql>> {
-        draw::steps(bytes)
-    }
-
     fn ends(now: i64) -> Vec<Step<driver::McpAql>> {
         let status = Own::Introspect {
             adapter: None,
@@ -132,7 +125,7 @@ impl Spoken for McpAql {
             (now + HOUR, Op::Common(Common::Tick {})),
             (now + HOUR, Op::Common(restart)),
         ];
-        ends.map(|(now, op)| Step { now, op }).into()
+        ends.map(|(now, op)| Step::new(now, op)).into()
     }
 
     fn in_suite(codec: &mut Names, call: &Call) -> Option<(i64, Op<driver::McpAql>)> {

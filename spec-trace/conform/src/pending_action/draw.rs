@@ -1,7 +1,5 @@
 //! Steps of a random run, drawn from bytes. The reference takes each beside, so that most steps are about what is open.
 
-use std::ops::Range;
-
 use arbitrary::{Error, Result, Unstructured};
 use countersign_model::pending_action::PendingAction as Spec;
 use countersign_model::pending_action::account::{Account, Action, Phase};
@@ -16,37 +14,32 @@ use countersign_reference::time::Timestamp;
 use super::executor::Reference;
 use super::spoken::{ACTION, NONCE, SNAPSHOT, named};
 use crate::driven::{Asked, Step};
-use crate::spoken::{Driver, Host as _, START, Spoken as _};
+use crate::near::{self, seed};
+use crate::spoken::{self, Driver, Host as _, START};
 
 /// Spans that matter: the shortest, about a second, a minute, an hour, and days.
 const SPANS: [i64; 12] = [
     1, 2, 3, 499, 999, 1_000, 1_001, 30_000, 59_999, 60_000, 3_600_000, 90_000_001,
 ];
 
-/// Arguments, each with what it means. What means nothing is within no limits (PA-3).
-const ARGUMENTS: [(&str, Option<u8>); 17] = [
-    (r#"{"n":1}"#, Some(0)),
-    (r#"{ "n" : 1.0 }"#, Some(0)),
-    (r#"{"\u006e":1e0}"#, Some(0)),
-    (r#"{"n":2}"#, Some(1)),
-    ("{}", Some(2)),
-    (r#"{"a":[1,2],"b":null}"#, Some(3)),
-    (r#"{"b":null,"a":[1,2.0]}"#, Some(3)),
-    (r#"{"a":[2,1],"b":null}"#, Some(4)),
-    (r#"{"n":9007199254740993}"#, Some(5)),
-    (r#"{"n":9007199254740992}"#, Some(6)),
-    (r#"{"n":"1"}"#, Some(7)),
-    ("[1]", Some(8)),
-    ("null", Some(10)),
-    (r#"{"n":1,"n":1}"#, None),
-    (r#"{"n":1"#, None),
-    ("", None),
-    // Another that no double carries; approved, and never proposed.
-    (r#"{"n":9007199254740995}"#, Some(9)),
+/// Arguments. What differs from them in little is near them.
+const ARGUMENTS: [&str; 8] = [
+    r#"{"n":1}"#,
+    r#"{"n":2}"#,
+    "{}",
+    r#"{"a":[1,2,{"c":["x",null]}],"b":{"d":{"e":true}}}"#,
+    r#"{"n":9007199254740993}"#,
+    "[1,1,2]",
+    "null",
+    LONG,
 ];
-/// Those that are proposed and mean something, and those that mean nothing.
-const MEANINGFUL: Range<usize> = 0..13;
-const MEANINGLESS: Range<usize> = 13..16;
+/// What is told from another behind much that is the same.
+const LONG: &str = concat!(
+    r#"{"a":"................................................................................"#,
+    "................................................................................",
+    "................................................................................",
+    r#"................................................................................","n":1}"#,
+);
 
 const EFFECTS: [Effect; 4] = [
     Effect::Read,
@@ -55,31 +48,15 @@ const EFFECTS: [Effect; 4] = [
     Effect::External,
 ];
 
-/// People, who propose and decide: `p0` to `p11`.
+/// People, who propose and decide.
 const PEOPLE: u8 = 12;
-/// Nobody's name. Its blanks are enough to tell it from another.
-const BLANK: &str = " \t              ";
 
-/// The steps that these bytes are. Any are some: what is missing counts as 0.
-pub(super) fn steps(bytes: &[u8]) -> Vec<Step<PendingAction>> {
-    let mut run = Drawn {
-        beside: Beside::default(),
-        now: START,
-        latest: START,
-        sessions: [0; 8],
-        theme: bytes.first().map_or(0, |first| first % THEMES),
-    };
-    let steps = bytes.chunks(Spec::BYTES).enumerate();
-    let steps = steps.filter_map(|(place, bytes)| {
-        let mut u = Unstructured::new(bytes);
-        run.pass(&mut u).ok()?;
-        // Where there is nothing that it could be about, nothing is asked.
-        let op = run.op(place, &mut u).ok()?;
-        let step = Step { now: run.now, op };
-        run.beside.take(&step);
-        Some(step)
-    });
-    steps.collect()
+/// `p0` to `p10`, and one of whose name there are two forms.
+fn person(number: u8) -> String {
+    match number {
+        11 => "p\u{e9}".to_owned(),
+        _ => format!("p{number}"),
+    }
 }
 
 /// The reference: what it has named, and what it holds by what it has put out.
@@ -116,13 +93,39 @@ impl Beside {
 const THEMES: u8 = 8;
 
 /// A run that is being drawn.
-struct Drawn {
+pub struct Drawn {
     beside: Beside,
+    /// How many steps were drawn.
+    place: usize,
     now: i64,
     latest: i64,
     /// How often the session at each place was followed by another.
     sessions: [u8; 8],
     theme: u8,
+}
+
+impl spoken::Drawn<Spec> for Drawn {
+    fn begin(bytes: &[u8]) -> Self {
+        Self {
+            beside: Beside::default(),
+            place: 0,
+            now: START,
+            latest: START,
+            sessions: [0; 8],
+            theme: bytes.first().map_or(0, |first| first % THEMES),
+        }
+    }
+
+    fn next(&mut self, u: &mut Unstructured<'_>) -> Result<Step<PendingAction>> {
+        self.place += 1;
+        self.pass(u)?;
+        let op = self.op(u)?;
+        Ok(Step::new(self.now, op))
+    }
+
+    fn take(&mut self, step: &Step<PendingAction>) {
+        self.beside.take(step);
+    }
 }
 
 impl Drawn {
@@ -148,7 +151,7 @@ impl Drawn {
         Ok(())
     }
 
-    fn op(&mut self, place: usize, u: &mut Unstructured<'_>) -> Result<Op<PendingAction>> {
+    fn op(&mut self, u: &mut Unstructured<'_>) -> Result<Op<PendingAction>> {
         Ok(Op::Own(match u.arbitrary()? {
             0..70_u8 => Own::Propose(self.propose(u)?),
             70..150 => self.decide(u)?,
@@ -167,11 +170,13 @@ impl Drawn {
                 action_id: id(self.action(u, Phase::Pending)?),
             },
             200..208 => Own::Say {
-                by: match u.int_in_range(0..=13)? {
-                    person @ 0..PEOPLE => format!("p{person}"),
-                    _ => BLANK.to_owned(),
+                by: person(below(u, PEOPLE)?),
+                // What a button says, or a word of consent, is no decision either.
+                text: match u.arbitrary()? {
+                    drawn @ 0..128_u8 => format!("u{drawn}"),
+                    drawn @ 128..192 => format!("b{}", drawn % 16),
+                    192.. => (*u.choose(&near::WORDS)?).to_owned(),
                 },
-                text: format!("u{}", u.arbitrary::<u8>()?),
             },
             208..215 => {
                 let (place, followed) = self.session(u)?;
@@ -184,7 +189,7 @@ impl Drawn {
             218..220 => self.rollback(u)?,
             220..230 => return restart(u),
             230.. => match self.theme {
-                0 if place.is_multiple_of(2) => Own::Snapshot {},
+                0 if self.place.is_multiple_of(2) => Own::Snapshot {},
                 0 => self.rollback(u)?,
                 1 => {
                     self.now -= 60_000;
@@ -228,13 +233,13 @@ impl Drawn {
 
     fn propose(&self, u: &mut Unstructured<'_>) -> Result<Propose> {
         let (place, followed) = self.session(u)?;
-        let agent = u.int_in_range(0..=PEOPLE - 1)?;
+        let agent = below(u, PEOPLE)?;
+        let arguments = *u.choose(&ARGUMENTS)?;
         let arguments = match u.arbitrary()? {
-            0..240_u8 => MEANINGFUL,
-            240.. => MEANINGLESS,
+            0..192_u8 => arguments.to_owned(),
+            192.. => near::json(seed(u)?, arguments),
         };
-        let (arguments, _) = *u.choose(&ARGUMENTS[arguments])?;
-        let words: u8 = u.arbitrary()?;
+        let words = below(u, 16)?;
         let expires_in = match u.arbitrary()? {
             0..64_u8 => None,
             64..248 => Some(*u.choose(&SPANS)?),
@@ -243,23 +248,21 @@ impl Drawn {
         let expires_at = expires_in.map(|span| Timestamp::from_millis(self.latest + span));
         let bits: u16 = u.arbitrary()?;
         let people = (0..8).filter(|bit| bits & (1 << bit) != 0);
-        let people = people.map(|person| format!("p{person}"));
+        let people = people.map(|it| person(it + 4 * (words % 2)));
         let deciders = (bits >= 100 << 8).then(|| people.collect());
-        let mut propose = Propose {
-            agent_id: format!("p{agent}"),
+        Ok(Propose {
+            agent_id: person(agent),
             session_id: session_id(place, followed),
             run_id: format!("r{}", agent / 4),
             tool: format!("t{}", u.int_in_range(0..=7)?),
-            arguments: Json::holding(arguments),
+            arguments: Json::holding(&arguments),
             effect: *u.choose(&EFFECTS)?,
-            summary: format!("q{}", words % 16),
-            label: format!("b{}", words % 16),
+            summary: format!("q{words}"),
+            label: format!("b{words}"),
             expires_at: expires_at.map(|it| it.to_string()),
             deciders,
             idempotent: Some(u.ratio(1, 3_u8)?),
-        };
-        spoil(&mut propose, words);
-        Ok(propose)
+        })
     }
 
     fn decide(&self, u: &mut Unstructured<'_>) -> Result<Own> {
@@ -276,46 +279,41 @@ impl Drawn {
             230..245 => Some(nonce(
                 number.and_then(|it| account.action(it.saturating_sub(1))),
             )),
-            245.. => Some(nonce(None)),
+            245.. => Some(near::text(seed(u)?, &nonce(action))),
         };
         let decision = match u.arbitrary()? {
             0..160_u8 => Decision::Allow,
             160.. => Decision::Deny,
         };
         let names = &self.beside.driver.codec;
-        let person = format!("p{}", u.int_in_range(0..=PEOPLE - 1)?);
+        let person = person(below(u, PEOPLE)?);
+        let deciders = action.and_then(|it| it.deciders.as_deref());
+        let listed = deciders.and_then(|it| names.text_numbered(*u.choose(it).ok()?));
+        let listed = listed.map_or_else(|| person.clone(), str::to_owned);
         let by = match u.arbitrary()? {
-            0..200_u8 => {
-                let deciders = action.and_then(|it| it.deciders.as_deref());
-                let listed = deciders.and_then(|it| names.text_numbered(*u.choose(it).ok()?));
-                listed.map_or(person, str::to_owned)
-            }
-            200..248 => person,
-            248.. => BLANK.to_owned(),
+            0..200_u8 => listed,
+            200..236 => person,
+            236.. => near::text(seed(u)?, &listed),
         };
         let proposed = action.and_then(|it| names.written_as(it.arguments));
-        let place = ARGUMENTS
-            .iter()
-            .position(|(text, _)| Some(*text) == proposed);
-        let meaning = place.and_then(|it| ARGUMENTS[it].1);
-        let is_same = |it: &&(&str, Option<u8>)| meaning.is_none() || it.1 == meaning;
         let arguments = match u.arbitrary()? {
-            0..140_u8 => None,
-            140..200 => {
-                let same: Vec<_> = ARGUMENTS.iter().filter(is_same).collect();
-                Some(u.choose(&same)?.0)
-            }
-            200..230 => ARGUMENTS.get(place.map_or(0, |it| it + 1)).map(|it| it.0),
-            230.. => Some(u.choose(&ARGUMENTS)?.0),
+            0..120_u8 => None,
+            120..150 => proposed.map(str::to_owned),
+            150..240 => proposed.map(|it| near::json(seed(u).unwrap_or(0), it)),
+            240.. => Some((*u.choose(&ARGUMENTS)?).to_owned()),
         };
         Ok(Own::Decide {
             action_id: id(number),
             nonce,
             decision,
             by,
-            arguments: arguments.map(Json::holding),
+            arguments: arguments.as_deref().map(Json::holding),
         })
     }
+}
+
+fn below(u: &mut Unstructured<'_>, n: u8) -> Result<u8> {
+    u.int_in_range(0..=n - 1)
 }
 
 fn id(action: Option<ActionId>) -> String {
@@ -335,23 +333,4 @@ fn restart(u: &mut Unstructured<'_>) -> Result<Op<PendingAction>> {
         224.. => u64::from(u8::MAX),
     };
     Ok(Op::Common(Common::Restart { lost: Some(lost) }))
-}
-
-/// Breaks one of the limits, where a number beyond the words says so.
-fn spoil(propose: &mut Propose, words: u8) {
-    match words {
-        0..240 => {}
-        240 => propose.summary.clear(),
-        241 => propose.summary = "é".repeat(4_097),
-        242 => propose.label.clear(),
-        243 => propose.label = "é".repeat(81),
-        244 => propose.label.push('\n'),
-        245 => propose.agent_id.clear(),
-        246 => propose.agent_id = "é".repeat(257),
-        247 => propose.session_id.clear(),
-        248 => propose.run_id.clear(),
-        249 => propose.tool.clear(),
-        250 => propose.deciders = Some(vec!["p1".to_owned(); 2]),
-        251.. => propose.deciders = Some(vec![String::new()]),
-    }
 }

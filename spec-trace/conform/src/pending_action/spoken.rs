@@ -28,12 +28,13 @@ pub(super) const SNAPSHOT: usize = 2;
 
 /// What stands for the thing of that kind and number.
 pub(super) fn named(kind: usize, number: usize) -> String {
-    placeholder(PendingAction::NAMED[kind], number)
+    placeholder(PendingAction::NAMED[kind], number, None)
 }
 
 impl Spoken for PendingAction {
     type Codec = Names;
     type Reference = Reference;
+    type Drawn = draw::Drawn;
     const FAR: Bounds = Bounds {
         actions: 3,
         ticks: 8,
@@ -44,7 +45,7 @@ impl Spoken for PendingAction {
     };
     const CONTRACT: &'static str = "PA-10";
     const SUITE: &'static str = include_str!("suite.json");
-    const BYTES: usize = 16;
+    const BYTES: usize = 24;
     const NEEDED: &'static [Kind] = &[Kind::Event, Kind::Append, Kind::Perform, Kind::Refused];
     const SUPPORTS: &'static [Capability] = &[
         Capability::Cancel,
@@ -92,8 +93,9 @@ impl Spoken for PendingAction {
                 each(ACTION, action_id)
             }
             Op::Own(Own::Rollback { snapshot }) => {
-                let mut text = match placed(Self::NAMED[SNAPSHOT], &snapshot.text()) {
-                    Some(number) => named(SNAPSHOT, number),
+                let held = snapshot.text();
+                let mut text = match placed(Self::NAMED[SNAPSHOT], &held) {
+                    Some(_) => held.into_owned(),
                     None => snapshot.as_str().to_owned(),
                 };
                 let is_so = each(SNAPSHOT, &mut text);
@@ -153,15 +155,10 @@ impl Spoken for PendingAction {
         })
     }
 
-    fn steps(bytes: &[u8]) -> Vec<Step<driver::PendingAction>> {
-        draw::steps(bytes)
-    }
-
     fn ends(now: i64) -> Vec<Step<driver::PendingAction>> {
         let now = now + HOUR;
         let ends = [Common::Tick {}, Common::Restart { lost: Some(0) }];
-        let ends = ends.map(Op::Common);
-        ends.map(|op| Step { now, op }).into()
+        ends.map(|op| Step::new(now, Op::Common(op))).into()
     }
 
     /// The search says the same of every action. In a suite each has words and arguments of its own.

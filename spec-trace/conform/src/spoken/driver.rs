@@ -7,11 +7,13 @@ use std::rc::Rc;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::wire::Codec as _;
 use countersign_model::{facade, readings};
-use countersign_protocol::{Common, Greeting, Op, Output as Put, Protocol as _};
+use countersign_protocol::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 
 use super::{Host as _, START, Spoken, Wire};
 use crate::checked::{Checked, Read};
-use crate::driven::{Asked, MOST_READINGS, Step, Taken, placed, placeholder};
+use crate::driven::{
+    Ask, Asked, MOST_READINGS, Step, Taken, placed, placeholder, refusable_at, replaced,
+};
 
 /// What is kept of an implementation in a run.
 #[derive(Clone)]
@@ -68,13 +70,14 @@ impl<P: Spoken> Driver<P> {
         let mut left = Vec::new();
         for (at, step) in steps.iter().enumerate() {
             let mut renumbered = step.clone();
-            let stays = P::all_named(&mut renumbered.op, &mut |kind, text| {
-                let number = placed(P::NAMED[kind], text);
+            let stays = all_named::<P>(&mut renumbered.ask, &mut |kind, text| {
+                let of = P::NAMED[kind];
+                let Some((number, change)) = placed(of, text) else {
+                    return true;
+                };
                 let lost: &BTreeSet<usize> = &lost[kind];
-                if let Some(number) = number {
-                    *text = placeholder(P::NAMED[kind], number - lost.range(..number).count());
-                }
-                number.is_none_or(|it| !lost.contains(&it))
+                *text = placeholder(of, number - lost.range(..number).count(), change);
+                !lost.contains(&number)
             });
             let before: Vec<usize> = driver.named().collect();
             if let Some(Asked { call, .. }) = driver.ask(step) {
@@ -100,7 +103,8 @@ impl<P: Spoken> Driver<P> {
             now: first.now,
             ..second.clone()
         };
-        (sooner != *second).then(|| vec![first.clone(), sooner])
+        // The time of what the protocol does not have is part of its text.
+        (sooner != *second && second.ask.op().is_some()).then(|| vec![first.clone(), sooner])
     }
 
     /// What the checker calls things, such as `action 0`, each with its name in this run.
@@ -119,7 +123,7 @@ impl<P: Spoken> Driver<P> {
 
     /// What a step asks. Nothing where there is nothing that it could mean, or what it asks was not declared.
     pub fn ask(&mut self, step: &Step<Wire<P>>) -> Option<Asked<P>> {
-        let (now, mut op) = (step.now, step.op.clone());
+        let (now, mut op) = (step.now, step.ask.op()?.clone());
         if !P::can_be_asked(self, &mut op) {
             return None;
         }
@@ -127,17 +131,49 @@ impl<P: Spoken> Driver<P> {
             let last = u64::try_from(self.last.len()).unwrap_or(u64::MAX);
             *lost = Some(lost.unwrap_or(0).min(last));
         }
-        let is_known = P::all_named(&mut op, &mut |kind, text| {
-            let Some(number) = placed(P::NAMED[kind], text) else {
-                return true;
-            };
-            let name = P::names(&self.codec, kind).get(number);
-            name.map(|it| it.clone_into(text)).is_some()
-        });
-        is_known.then(|| {
+        P::all_named(&mut op, &mut |kind, text| self.name(kind, text)).then(|| {
             let call = self.codec.call(now, &self.as_shown(&op));
             Asked { now, op, call }
         })
+    }
+
+    /// A request that the protocol does not have, as it is asked. None for any other, and where there is nothing that it could mean.
+    pub(crate) fn raw(&self, step: &Step<Wire<P>>) -> Option<Json> {
+        let Ask::Raw(raw) = &step.ask else {
+            return None;
+        };
+        let name = &mut |kind, text: &mut String| self.name(kind, text);
+        let text = replaced(raw.as_str(), P::NAMED, name)?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// The call that such a request is where it was refused, with what was put out: time passes. None where it may not be refused, or
+    /// was not.
+    pub(crate) fn take_refused(
+        &mut self,
+        raw: &Json,
+        outputs: &[Put<Wire<P>>],
+    ) -> Option<(P::Call, Vec<Read<P::Output>>)> {
+        let now = refusable_at::<Wire<P>>(raw)?;
+        let is_refused = |it: &Put<Wire<P>>| Wire::<P>::kind(&it.what) == Kind::Refused;
+        outputs.iter().any(is_refused).then_some(())?;
+        let call = self.codec.call(now, &Op::Common(Common::Tick {}));
+        let shown = self.take(&call, outputs);
+        let outputs = outputs
+            .iter()
+            .filter(|it| self.greeting.shows(Wire::<P>::kind(&it.what)));
+        let due = outputs.zip(shown).filter(|(output, _)| !is_refused(output));
+        Some((call, due.map(|(_, shown)| shown).collect()))
+    }
+
+    /// Puts the name in the place of what stands for it. False, where there is none yet.
+    fn name(&self, kind: usize, text: &mut String) -> bool {
+        let Some((number, change)) = placed(P::NAMED[kind], text) else {
+            return true;
+        };
+        let name = P::names(&self.codec, kind).get(number);
+        let name = name.map(|it| change.map_or_else(|| it.clone(), |change| change.of(it)));
+        name.map(|it| *text = it).is_some()
     }
 
     /// What was put out for a call, each as it is read; nothing of what is not declared to be shown.
@@ -154,6 +190,24 @@ impl<P: Spoken> Driver<P> {
     pub fn ends(steps: &[Step<Wire<P>>]) -> Vec<Step<Wire<P>>> {
         P::ends(steps.last().map_or(START, |it| it.now))
     }
+}
+
+/// Whether `each` says so of everything in a request that stands for what an implementation names, each with its kind. It may change
+/// them.
+fn all_named<P: Spoken>(
+    ask: &mut Ask<Wire<P>>,
+    each: &mut dyn FnMut(usize, &mut String) -> bool,
+) -> bool {
+    let raw = match ask {
+        Ask::Op(op) => return P::all_named(op, each),
+        Ask::Raw(raw) => raw,
+    };
+    let read = |it: String| serde_json::from_str(&it).ok();
+    let Some(replaced) = replaced(raw.as_str(), P::NAMED, each).and_then(read) else {
+        return false;
+    };
+    *raw = replaced;
+    true
 }
 
 /// The ways in which the text can be taken where these of its places and numbers are settled, each by name and value: the default first,

@@ -8,6 +8,7 @@ mod play;
 mod producer;
 mod suite;
 
+use arbitrary::{Result, Unstructured};
 use countersign_model::engine::clause::Clause;
 use countersign_model::engine::party::Executor;
 use countersign_model::facade::engine::Catalog;
@@ -21,8 +22,8 @@ use crate::driven::Step;
 use crate::search::Differing;
 
 pub use driver::{Driver, judge, judging, readings};
-pub(crate) use play::random;
-pub use play::{Broken, drawn, play, seeded, shrunk};
+pub use play::{Broken, drawn, play, seeded, shrunk, steps};
+pub(crate) use play::{mixed, random};
 pub use producer::{Producer, ablated, text_of, unseen};
 pub use suite::{derived, translated};
 
@@ -43,6 +44,8 @@ pub trait Spoken: Catalog + Worded + Differing {
     type Codec: Codec<Text = Self, Driver: Protocol<Capability: Copy>>;
     /// The reference with its host.
     type Reference: Host<Self>;
+    /// A random run that is being drawn.
+    type Drawn: Drawn<Self>;
     /// Bounds for random runs of the search, beyond any exhaustive one.
     const FAR: Self::Bounds;
     /// The clause that stands for the whole contract, where none is named.
@@ -95,14 +98,27 @@ pub trait Spoken: Catalog + Worded + Differing {
         None
     }
 
-    /// The steps that these bytes are. Any are some.
-    fn steps(bytes: &[u8]) -> Vec<Step<Wire<Self>>>;
-
     /// What a run ends with behind a step of that time, so that what has happened can be seen.
     fn ends(now: i64) -> Vec<Step<Wire<Self>>>;
 
     /// A call of the search as it stands in a suite, with the time of it. None, where no request says it, or it is too large for a file.
     fn in_suite(codec: &mut Self::Codec, call: &Self::Call) -> Option<(i64, Op<Wire<Self>>)>;
+}
+
+/// A run that is being drawn from bytes, with the reference beside, so that most steps are about what is open.
+pub trait Drawn<P: Spoken> {
+    /// Before the first step of the run that these bytes are.
+    fn begin(bytes: &[u8]) -> Self;
+
+    /// The next step, from bytes of its own: what is missing of them counts as 0.
+    ///
+    /// # Errors
+    ///
+    /// Where there is nothing that it could be about.
+    fn next(&mut self, u: &mut Unstructured<'_>) -> Result<Step<Wire<P>>>;
+
+    /// Has the reference take a step.
+    fn take(&mut self, step: &Step<Wire<P>>);
 }
 
 /// A reference with its host, in process.

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use arbitrary::Unstructured;
 use countersign_model::engine::protocol::Variant;
 use countersign_model::judge::Finding;
 
-use super::{Driver, Host, Spoken};
+use super::{Drawn as _, Driver, Host, Spoken, Wire};
 use crate::checked::Checked;
-use crate::driven::{Asked, Run};
+use crate::driven::{Asked, Run, Step};
+use crate::near::Near;
 use crate::shrinking;
 
 /// Where a run broke something.
@@ -39,12 +41,46 @@ pub(crate) fn random(seed: u64) -> impl Iterator<Item = u8> {
     })
 }
 
+/// One number of all bytes.
+pub(crate) fn mixed(bytes: &[u8]) -> u64 {
+    let mix = |mixed: u64, byte: &u8| (mixed ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+    bytes.iter().fold(1, mix)
+}
+
+/// One step in so many has a neighbour, in half of the runs.
+const NEIGHBOURS: u8 = 6;
+
+/// The steps that these bytes are. Any are some. A neighbour of a step stands before it.
+pub fn steps<P: Spoken>(bytes: &[u8]) -> Vec<Step<Wire<P>>> {
+    let mut drawn = P::Drawn::begin(bytes);
+    let first = bytes.get(..P::BYTES.min(bytes.len())).unwrap_or_default();
+    let mut near = (mixed(first) & 1 == 1).then(Near::default);
+    let mut steps = Vec::new();
+    for bytes in bytes.chunks(P::BYTES) {
+        let Ok(step) = drawn.next(&mut Unstructured::new(bytes)) else {
+            continue;
+        };
+        let neighbour = near.as_mut().and_then(|near| {
+            near.see(&step);
+            let mut random = random(mixed(bytes));
+            let is_drawn = random.next()? % NEIGHBOURS == 0;
+            let seed = u64::from_be_bytes(std::array::from_fn(|_| random.next().unwrap_or(0)));
+            is_drawn.then(|| near.of(seed, &step)).flatten()
+        });
+        for step in neighbour.into_iter().chain([step]) {
+            drawn.take(&step);
+            steps.push(step);
+        }
+    }
+    steps
+}
+
 /// The random run of the reference that bytes are: the first what its host has chosen, the others the steps.
 pub fn drawn<P: Spoken>(bytes: &[u8]) -> Run<P> {
     let (settings, steps) = bytes.split_first().unwrap_or((&0, &[]));
     Run {
         settings: serde_json::to_value(P::Reference::drawn(*settings)).ok(),
-        ..Run::of(P::steps(steps))
+        ..Run::of(self::steps::<P>(steps))
     }
 }
 

@@ -14,7 +14,7 @@ use stateright::{Checker as _, HasDiscoveries, Model as _};
 
 use super::producer::{Producer, ablated, text_of, unseen};
 use super::{Spoken, Wire, judge};
-use crate::driven::{Step, placeholder, play};
+use crate::driven::{Step, play, standing_for};
 use crate::implementation::Greeted;
 use crate::suite::{Derived, Suite, WITHOUT, WITNESS, committed, is_of_text};
 
@@ -153,12 +153,9 @@ pub fn translated<P: Spoken>(run: &[Taken<P>]) -> impl Iterator<Item = Option<St
         codec.issued(outputs);
         let (now, mut op) = step?;
         P::all_named(&mut op, &mut |kind, text| {
-            let number = P::names(&codec, kind).iter().position(|it| it == text);
-            if let Some(number) = number {
-                *text = placeholder(P::NAMED[kind], number);
-            }
+            *text = standing_for(P::NAMED[kind], P::names(&codec, kind), text);
             true
         });
-        Some(Step { now, op })
+        Some(Step::new(now, op))
     })
 }

@@ -50,8 +50,8 @@ pub fn replay<P: Protocol, I: Implementation<P>>(
     for (place, step) in vector.steps.iter().enumerate() {
         let said = asked(partner, step, &names).map_err(|it| NoRequest(place, it))?;
         let wrong = match said {
-            Ok(Said::Unsupported) if step.ending => break,
-            Ok(Said::Unsupported) => {
+            Ok(Said::Unsupported | Said::NotUnderstood) if step.ending => break,
+            Ok(Said::Unsupported | Said::NotUnderstood) => {
                 let op = step.request.get("op").and_then(Value::as_str);
                 return Ok(Replayed::Unsupported(op.unwrap_or_default().to_owned()));
             }

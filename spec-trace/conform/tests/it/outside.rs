@@ -184,7 +184,7 @@ fn read<P: Protocol>(text: &str) -> (Vec<Step<P>>, VecDeque<Response<P>>) {
                 if !matches!(op, Op::Common(Common::Hello { .. } | Common::Reset {})) {
                     let now = Timestamp::parse(&now.unwrap_or_default()).expect("a time");
                     let now = now.millis();
-                    steps.push(Step { now, op });
+                    steps.push(Step::new(now, op));
                 }
             }
             Line::Response(it) => responses.push_back(

@@ -215,12 +215,31 @@ fn a_step_is_read_as_it_was_written() {
             assert_eq!(read, step);
         }
     }
-    let step = r#"{"op":"decide","now":"2026-05-28T20:26:40.001Z","action_id":"pa_?","arguments":{"n":9007199254740993 },"by":"é","decision":"allow"}"#;
-    let read: Step<PendingAction> = serde_json::from_str(step).expect("a step");
-    assert_eq!(
-        serde_json::to_string(&read).expect("it can be written"),
-        step
-    );
+    for step in [
+        r#"{"op":"decide","now":"2026-05-28T20:26:40.001Z","action_id":"pa_?","arguments":{"n":9007199254740993 },"by":"é","decision":"allow"}"#,
+        r#"{"now":"2026-05-28T20:26:40.001Z","raw":{"op":"cancel","now":"","action_id":"${action_id-1:case}", "action_id":null}}"#,
+    ] {
+        let read: Step<PendingAction> = serde_json::from_str(step).expect("a step");
+        assert_eq!(
+            serde_json::to_string(&read).expect("it can be written"),
+            step
+        );
+    }
+}
+
+/// What the protocol has is no `raw` request, which has a time, and nothing beside it.
+#[test]
+fn a_raw_step_holds_what_the_protocol_does_not_have() {
+    for step in [
+        r#"{"now":"2026-05-28T20:26:40.001Z","raw":{"op":"cancel","now":"2026-05-28T20:26:40.001Z","action_id":"a"}}"#,
+        r#"{"raw":{"op":"cancel"}}"#,
+        r#"{"now":"2026-05-28T20:26:40.001Z","op":"tick","raw":{"op":"cancel"}}"#,
+        r#"{"now":"2026-05-28T20:26:40.001Z","raw":{"id":1,"op":"cancel"}}"#,
+        r#"{"now":"2026-05-28T20:26:40.001Z","raw":"cancel"}"#,
+    ] {
+        let read = serde_json::from_str::<Step<PendingAction>>(step);
+        assert!(read.is_err(), "{step}");
+    }
 }
 
 /// Leaving out what names something takes along what is about it, and counts what is named behind it anew.
@@ -244,4 +263,16 @@ fn a_run_keeps_its_meaning_without_some_steps() {
     assert_eq!(without(0..1), [propose("b"), decide(1), decide(2)]);
     assert_eq!(without(1..3), [propose("a"), decide(2)]);
     assert_eq!(without(2..4), [propose("a"), propose("b"), decide(3)]);
+    let raw = |nonce: &str| {
+        let raw = json!({"op": "cancel", "now": "2026-05-28T20:26:40.000Z", "action_id": null, "of": nonce});
+        step(json!({"now": "2026-05-28T20:26:40.000Z", "raw": raw}))
+    };
+    let steps = [
+        propose("a"),
+        propose("b"),
+        raw("${nonce-1}"),
+        raw("${nonce-2:case}"),
+    ];
+    let without = Driver::<Spec>::without(&steps, 0..1);
+    assert_eq!(without, [propose("b"), raw("${nonce-1:case}")]);
 }

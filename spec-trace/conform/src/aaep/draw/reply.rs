@@ -1,10 +1,10 @@
-//! How a reply is written: in one of the right ways, or with one thing wrong.
+//! How a reply is written, in one of the right ways.
 
 use std::collections::BTreeMap;
 
 use arbitrary::{Result, Unstructured};
 use countersign_reference::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{below, maybe, one_in};
 
@@ -166,139 +166,4 @@ fn timestamp(u: &mut Unstructured<'_>, at: i64) -> Result<String> {
         3 => local(-210, "-03:30"),
         _ => text,
     })
-}
-
-/// The bytes of a reply with one thing wrong.
-#[expect(clippy::too_many_lines, reason = "a table: an arm for each flaw")]
-pub(super) fn spoilt(
-    u: &mut Unstructured<'_>,
-    mut members: Members,
-    answers: bool,
-) -> Result<Vec<u8>> {
-    let of_kind = |decides: &[&'static str; 4], answers_: &[&'static str; 4]| {
-        if answers { *answers_ } else { *decides }
-    };
-    let required = of_kind(
-        &["type", "reply_token", "decision", "timestamp"],
-        &["type", "reply_token", "response", "subscription_id"],
-    );
-    let others = of_kind(
-        &["session_id", "Type", "", "confidence"],
-        &["session_id", "Response", "decision", "modified_action"],
-    );
-    let token = members
-        .get("reply_token")
-        .map_or("", |it| it.trim_matches('"'))
-        .to_owned();
-    let was = members
-        .get("timestamp")
-        .map_or("", |it| it.trim_matches('"'))
-        .to_owned();
-    let too_long = |prefix: &str, length: usize| json!(format!("{prefix}{}", "x".repeat(length)));
-    let (name, wrong): (_, [Value; 4]) = match below(u, 14)? {
-        0 => return broken(u, object(&members).into_bytes()),
-        1 => {
-            members.remove(*u.choose(&required)?);
-            return Ok(object(&members).into_bytes());
-        }
-        2 => {
-            let other = if answers {
-                "confirmation.reply"
-            } else {
-                "clarification.reply"
-            };
-            (
-                "type",
-                [
-                    json!(other),
-                    json!("Confirmation.reply"),
-                    json!(""),
-                    json!(null),
-                ],
-            )
-        }
-        3 => (
-            "reply_token",
-            [
-                json!(format!("{token}\n")),
-                json!("rpl_"),
-                too_long("rpl_", 65),
-                json!([token]),
-            ],
-        ),
-        4 if !answers => (
-            "decision",
-            ["Accept", "accept ", "later", ""].map(|it| json!(it)),
-        ),
-        4 => (
-            "response",
-            [json!(null), json!([]), json!({}), json!(["v0"])],
-        ),
-        5 => (
-            "subscription_id",
-            [
-                json!("sub_0\n"),
-                json!("sub_"),
-                too_long("sub_", 65),
-                json!(null),
-            ],
-        ),
-        6 => {
-            let spaced = was.to_ascii_uppercase().replace('T', " ");
-            (
-                "timestamp",
-                [
-                    json!(spaced),
-                    json!(was.get(..10)),
-                    json!(0),
-                    json!("2026-02-30T00:00:00Z"),
-                ],
-            )
-        }
-        7 => (
-            "decided_by",
-            [json!(""), too_long("", 257), json!(null), json!(1)],
-        ),
-        8 if !answers => (
-            "decision_rationale",
-            [json!(""), too_long("", 4_097), json!(null), json!({})],
-        ),
-        8 => (
-            "confidence",
-            [json!(-0.1), json!(1.1), json!("1"), json!(null)],
-        ),
-        9 if !answers => (
-            "modified_action",
-            [json!("amount"), json!([]), json!(null), json!(false)],
-        ),
-        9 | 10 => (
-            "correlation_id",
-            [json!(7), json!(null), json!([]), json!({})],
-        ),
-        // A name twice.
-        11 => {
-            let text = object(&members);
-            let again = format!("{{\"reply_token\":{},{}", quoted(&token), &text[1..]);
-            return Ok(again.into_bytes());
-        }
-        // Also where it would be right, were it listed.
-        _ => (
-            *u.choose(&others)?,
-            [json!("sess_0"), json!(null), json!([]), json!(0.5)],
-        ),
-    };
-    members.insert(name, u.choose(&wrong)?.to_string());
-    Ok(object(&members).into_bytes())
-}
-
-/// What is no JSON, or no object.
-fn broken(u: &mut Unstructured<'_>, mut text: Vec<u8>) -> Result<Vec<u8>> {
-    match below(u, 5)? {
-        0 => text.truncate(text.len() / 2),
-        1 => text.extend_from_slice(b"}"),
-        2 => text.clear(),
-        3 => text.insert(0, 0xff),
-        _ => text = format!("[{}]", String::from_utf8_lossy(&text)).into_bytes(),
-    }
-    Ok(text)
 }
