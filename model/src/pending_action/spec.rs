@@ -416,6 +416,10 @@ impl Turn<'_, '_> {
 
     fn decide(&mut self, decide: &Decide) -> Result<(), Clauses> {
         self.offer(&[PA_2, PA_1])?;
+        // Nothing is said of names that nobody can have.
+        if decide.by.characters > NAME_CHARACTERS && self.step.choose(2) == 1 {
+            return self.check(PA_2, false);
+        }
         let is_allowed = match decide.decision {
             Decision::Allow => true,
             Decision::Deny => false,

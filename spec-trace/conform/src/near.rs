@@ -797,11 +797,11 @@ mod tests {
         let step = r#"{"op":"decide","now":"2026-05-28T20:26:40.000Z","action_id":"${action_id-1}","by":"p1","decision":"allow"}"#;
         let step: Step<PendingAction> = serde_json::from_str(step).expect("a step");
         let near = |seed| Near::default().of(seed, &step);
-        let all: Vec<_> = (0..400).filter_map(near).collect();
-        assert_eq!(all, (0..400).filter_map(near).collect::<Vec<_>>());
+        let all: Vec<_> = (0..4_000).filter_map(near).collect();
+        assert_eq!(all, (0..4_000).filter_map(near).collect::<Vec<_>>());
         let (typed, raw): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.ask.op().is_some());
         assert!(
-            typed.len() > 50 && raw.len() > 50,
+            typed.len() > 500 && raw.len() > 500,
             "{} {}",
             typed.len(),
             raw.len()

@@ -20,7 +20,7 @@ use crate::mcp_aql::clauses::{
 use crate::mcp_aql::readings::{
     CheckOrder, PurgeCode, RatingAtRedemption, RevokedCode, TokenStorage,
 };
-use crate::mcp_aql::spec::{Binding, Denial, Effect, Failed, Hole, Turn};
+use crate::mcp_aql::spec::{Binding, Denial, Effect, Failed, Hole, PARAMETER_BYTES, Turn};
 
 macro_rules! checks {
     ($($check:ident $own:ident [$($other:ident),*] [$($code:ident),+] $in_sample:literal;)*) => {
@@ -120,7 +120,10 @@ impl Turn<'_, '_> {
         let own = self
             .known(shown)
             .and_then(|it| self.step.account.tokens.get(it));
-        let is_same = own.is_some_and(|own| own.call.asks_alike(it));
+        let is_same = own.is_some_and(|own| {
+            let is_larger = it.parameters.size > own.call.parameters.size;
+            own.call.asks_alike(it) && !(is_larger && it.parameters.size > PARAMETER_BYTES)
+        });
         denials.retain(|(fact, _)| *fact == Fact::Yes || !is_same);
         if let Some(denial) = self.denial(&denials, true) {
             return self.turn_away(denial, it, shown);

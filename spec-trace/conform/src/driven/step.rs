@@ -120,10 +120,11 @@ impl<P: Protocol> Step<P> {
     }
 
     /// The step that a request without its id is; one that the protocol does not have is asked at this time. None for `hello` and
-    /// `reset`, and what is no JSON.
+    /// `reset`, and what is no object.
     pub(crate) fn reading(now: i64, request: &str) -> Option<Self> {
         let step = match Self::read(request) {
             Ok(step) => step,
+            Err(_) if !request.starts_with('{') => return None,
             Err(_) => Self {
                 now,
                 ask: Ask::Raw(serde_json::from_str(request).ok()?),
