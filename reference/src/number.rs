@@ -42,6 +42,26 @@ pub(crate) fn to_the_digit(written: &str) -> Option<String> {
         .or_else(in_full)
 }
 
+/// A whole number in full to the digit, and any other as its double: one that is whole has the digits of it. None for a number that no
+/// double carries.
+pub(crate) fn whole_or_double(written: &str) -> Option<String> {
+    let digits = if is_whole(written) {
+        written.to_owned()
+    } else {
+        let double: f64 = written.parse().ok()?;
+        let is_lost = double == 0.0 && !Decimal::read(written).digits.is_empty();
+        if double.fract() != 0.0 || is_lost {
+            return write(double).filter(|_| !is_lost);
+        }
+        format!("{double:.0}")
+    };
+    Some(if digits == "-0" {
+        "0".to_owned()
+    } else {
+        digits
+    })
+}
+
 /// Whether a number as written in JSON lies between 0 and 1 or is one of them, to the digit.
 pub(crate) fn is_from_0_to_1(written: &str) -> bool {
     let number = Decimal::read(written);

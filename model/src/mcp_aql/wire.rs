@@ -368,7 +368,7 @@ fn are_numbers_alike(text: &str) -> bool {
     numbers.iter().all(|it| {
         let is_whole = it.chars().all(|it| it.is_ascii_digit() || it == '-');
         match it.parse::<f64>() {
-            Ok(double) if double.is_finite() => {
+            Ok(double) if json::is_held(it) => {
                 is_whole
                     || double.abs() < 9_007_199_254_740_992.0
                     || decimal(it) == decimal(&format!("{double:e}"))
@@ -556,8 +556,8 @@ fn shape(value: &Value, token: Option<&str>) -> Value {
     match value {
         Value::String(text) if time::parse(text).is_some() => json!("<time>"),
         Value::String(text) if token == Some(text) => json!("<token>"),
-        // A mere word may stand there for something else.
-        Value::String(text) => match token.filter(|it| !it.chars().all(char::is_alphabetic)) {
+        // A mere word, or what is short, may stand there for something else.
+        Value::String(text) => match token.filter(|it| is_telling(it)) {
             Some(token) => json!(text.replace(token, "<token>")),
             None => value.clone(),
         },
@@ -570,6 +570,10 @@ fn shape(value: &Value, token: Option<&str>) -> Value {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
+}
+
+fn is_telling(token: &str) -> bool {
+    token.chars().count() >= TELLING && !token.chars().all(char::is_alphabetic)
 }
 
 /// Whether a token differs from an earlier one by a number at its end that is one greater.

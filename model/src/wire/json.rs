@@ -118,11 +118,19 @@ impl Reader {
         } else {
             format!("{double:?}")
         };
-        self.is_of_its_own |= !is_whole && double.is_infinite();
+        self.is_of_its_own |= !is_whole && !is_held(written);
         self.meaning
             .push_str(if read == "-0" { "0" } else { &read });
         Some(())
     }
+}
+
+/// Whether a double holds a number at least nearly: it is not infinite, and 0 only where the number is.
+pub(crate) fn is_held(written: &str) -> bool {
+    let mantissa = written.split(['e', 'E']).next().unwrap_or_default();
+    let is_zero = !mantissa.contains(|it| matches!(it, '1'..='9'));
+    let double = written.parse::<f64>();
+    double.is_ok_and(|it| it.is_finite() && (it != 0.0 || is_zero))
 }
 
 /// The members of an object, as they are written, a name twice included; a name is read as `N`.
@@ -172,6 +180,8 @@ mod tests {
             (r#"{"a":[1,2]}"#, r#"{"a":[2,1]}"#),
             (r#"{"n":1}"#, r#"{"n":"1"}"#),
             ("1e400", "1e401"),
+            ("1e-400", "0"),
+            ("1e-400", "1e-401"),
             ("1e400", " 1e400"),
             ("[1e400]", "[=1e400]"),
             ("1", "1.5"),

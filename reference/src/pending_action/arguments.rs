@@ -65,13 +65,12 @@ impl Arguments {
 
     /// Whether another text says the same: as it stands, or in canonical form (PA-3).
     ///
-    /// A whole number in full is taken to the digit, so that an id of 64 bits is itself with other white space around it.
-    /// Any other number that no double carries has no canonical form. It is the same only as part of the very same text, for
-    /// whoever showed it to the user may have read another number.
+    /// A whole number in full is taken to the digit, so that an id of 64 bits is itself with other white space around it; any other
+    /// as its double. A number that no double carries is the same only as part of the very same text.
     pub fn means(&self, other: &Text) -> bool {
         let canonical = |text: &Text| -> Option<String> {
             let mut form = String::with_capacity(text.0.len());
-            write_value(&mut form, read(text).ok()?.value(), number::to_the_digit).ok()?;
+            write_value(&mut form, read(text).ok()?.value(), number::whole_or_double).ok()?;
             Some(form)
         };
         self.0 == *other || canonical(&self.0).is_some_and(|form| canonical(other) == Some(form))

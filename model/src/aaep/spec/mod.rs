@@ -25,6 +25,7 @@ use crate::aaep::readings::{Reading, SessionEndCancels, SessionEndCompletes, Ses
 use crate::engine::clause::{Clause, Clauses, Entry};
 use crate::engine::obligation::{Force, Obligation, Owed};
 use crate::engine::protocol::{Protocol, Step};
+use crate::wire::names::NOTHING;
 
 /// The confirmation protocol of AAEP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -316,6 +317,11 @@ impl Turn<'_, '_> {
             Op::Confirm(ask) => self.confirm(ask),
             Op::Clarify(query) => self.clarify(query),
             Op::Deliver(message) => {
+                // "A name that is unknown" may be refused (DRIVER.md), and a reply is ignored.
+                let is_of_nobody = message.sender == Some(NOTHING);
+                if is_of_nobody && self.step.choose(2) == 1 {
+                    return Err(&[]);
+                }
                 self.deliver(message);
                 Ok(())
             }

@@ -292,11 +292,13 @@ fn edited_arguments_are_not_approved() {
     }
 }
 
-/// PA-3: a whole number is approved to the digit; any other that no double carries as part of the very same text only.
+/// PA-3: a whole number is approved to the digit, any other as its double; one that no double carries as part of the very same text
+/// only.
 #[test]
-fn a_number_that_readers_disagree_on_is_approved_only_as_it_stands() {
+fn a_whole_number_is_approved_to_the_digit_and_any_other_as_its_double() {
     let whole = "{\"id\": 9007199254740993}";
     let fraction = "{\"id\": 9007199254740993.0}";
+    let (large, small) = ("{\"id\": 1e400}", "{\"id\": 1e-400}");
     for (proposed, approved, is_same) in [
         (whole, whole, true),
         (whole, "{\"id\":9007199254740993}", true),
@@ -304,8 +306,17 @@ fn a_number_that_readers_disagree_on_is_approved_only_as_it_stands() {
         (whole, "{\"id\":9007199254740994}", false),
         (whole, fraction, false),
         (fraction, fraction, true),
-        (fraction, "{\"id\":9007199254740993.0}", false),
-        (fraction, "{\"id\":9007199254740992}", false),
+        (fraction, "{\"id\":9007199254740993.0}", true),
+        (fraction, "{\"id\":9007199254740992}", true),
+        (
+            "{\"id\":9223372036854775808}",
+            "{\"id\":9223372036854775808e0}",
+            true,
+        ),
+        (large, large, true),
+        (large, "{\"id\":1e400}", false),
+        (small, "{\"id\":1e-400}", false),
+        (small, "{\"id\":0}", false),
     ] {
         let mut stage = Stage::new();
         let id = stage.proposes(Propose {

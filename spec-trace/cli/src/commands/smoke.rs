@@ -16,9 +16,7 @@ use countersign_conform::spoken::{Spoken, Wire, judge};
 use countersign_model::aaep::Aaep;
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::pending_action::PendingAction;
-use countersign_protocol::{
-    Answer as Said, Greeting, Kind as OutputKind, Request, Response, VERSION,
-};
+use countersign_protocol::{Answer as Said, Greeting, Kind as OutputKind, Response, VERSION};
 use countersign_reference::time::Timestamp;
 use miette::{Report, miette};
 use serde_json::{Value, json};

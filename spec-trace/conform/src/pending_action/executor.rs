@@ -736,16 +736,18 @@ fn text(it: alphabet::Text) -> String {
             ' '
         }
     };
-    let mut text = if it.is_blank {
-        (0..it.characters.max(Name::BITS)).map(bit).collect()
-    } else if width == 0 {
-        String::new()
+    let digits = name.to_string();
+    let (mut text, telling) = if it.is_blank {
+        let blanks = (0..it.characters.max(Name::BITS)).map(bit);
+        (blanks.rev().collect(), Name::BITS as usize)
     } else {
-        let digits = name.to_string();
-        "0".repeat(width.saturating_sub(digits.len())) + &digits
+        let zeros = "0".repeat(width.saturating_sub(digits.len()));
+        (zeros + &digits, digits.len())
     };
-    if it.has_line_break && width > 0 {
-        text.replace_range(..1, "\n");
+    if it.has_line_break {
+        // It stands in the place of what tells nothing, if there is any.
+        let room = usize::from(text.len() > telling);
+        text.replace_range(..room, "\n");
     }
     text
 }
@@ -759,7 +761,10 @@ fn name(text: &str) -> Name {
             b'\t' => 1_u16.checked_shl(place),
             _ => None,
         };
-        (0..).zip(text.bytes()).map(bit).sum::<Option<Name>>()
+        (0..)
+            .zip(digits.bytes().rev())
+            .map(bit)
+            .sum::<Option<Name>>()
     };
     digits.parse().ok().or_else(bits).unwrap_or(Name::MAX)
 }
