@@ -9,6 +9,20 @@ use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+/// Whether nobody sees anything of a text (AAEP-EV-5, PA-1, PA-2, PA-9): it holds nothing but white space, controls, and what Unicode
+/// gives no width.
+pub(crate) fn is_blank(text: &str) -> bool {
+    let is_unseen = |character: char| {
+        character.is_whitespace()
+            || character.is_control()
+            || matches!(
+                character,
+                '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            )
+    };
+    text.chars().all(is_unseen)
+}
+
 /// A text, as the UTF-16 code units that it was written with. Two are the same where these are.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Text(Vec<u16>);

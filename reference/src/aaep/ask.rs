@@ -10,9 +10,8 @@ use super::clarification::ClarificationQuestion;
 use super::confirmation::Question;
 use super::event::{CountersignExtension, Event, Payload, ResolutionOutcome};
 use super::interface::{Ask, Chunk, Clarify, Field, Handoff, Refusal, Run};
-use super::vocabulary::{
-    Action, Choice, Decision, Identity, ResponseKind, RiskLevel, SessionId, is_blank,
-};
+use super::vocabulary::{Action, Choice, Decision, Identity, ResponseKind, RiskLevel, SessionId};
+use crate::text::is_blank;
 use crate::time::{Timeout, Timestamp};
 
 /// The most bytes of UTF-8 that a text in an event may have (AAEP-EV-10).

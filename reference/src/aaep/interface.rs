@@ -414,7 +414,7 @@ pub enum Refusal {
     /// The list of allowed replies is not 1 to 32 different strings.
     #[error("allowed_replies must be 1 to 32 different strings")]
     AllowedRepliesMalformed,
-    /// A text that has to say something is blank: empty, or nothing but white space.
+    /// A text that has to say something is blank: nobody sees anything of it.
     #[error("{0} must not be blank")]
     TextBlank(Field),
     /// A text is too long for an event.

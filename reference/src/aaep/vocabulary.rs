@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::confirmation::ConfirmationNumber;
 pub use crate::identifier::InvalidIdentifier;
 use crate::identifier::identifier;
+use crate::text::is_blank;
 
 /// The most characters that may follow the prefix of an identifier (AAEP-EV-2), or be in one without.
 const MAX_SUFFIX: usize = 64;
@@ -113,11 +114,6 @@ impl Default for AgentId {
 
 fn is_name(text: &str, longest: usize) -> bool {
     !is_blank(text) && text.chars().count() <= longest
-}
-
-/// Whether the text says nothing (AAEP-EV-5): it is empty, or has nothing but white space.
-pub(super) fn is_blank(text: &str) -> bool {
-    text.chars().all(char::is_whitespace)
 }
 
 /// The grammar of tokens and ids: a prefix, then 1 to 64 ASCII letters or digits (AAEP-6.2.1-1, AAEP-EV-2).

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::identifier::InvalidIdentifier;
 use crate::identifier::{identifier, is_name};
+use crate::text::is_blank;
 
 /// The most characters that a label may have (PA-9).
 const MAX_LABEL: usize = 80;
@@ -69,20 +70,6 @@ fn is_label(text: &str) -> bool {
     (1..=MAX_LABEL).contains(&text.chars().count())
         && !text.contains(breaks_line)
         && !is_blank(text)
-}
-
-/// PA-1, PA-2, PA-9: nobody can decide about what they do not see, nor be told from others by it. White space, controls and
-/// what Unicode gives no width are no words and no names.
-fn is_blank(text: &str) -> bool {
-    let is_unseen = |character: char| {
-        character.is_whitespace()
-            || character.is_control()
-            || matches!(
-                character,
-                '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            )
-    };
-    text.chars().all(is_unseen)
 }
 
 /// Declares an id that the ledger mints: a prefix and 128 random bits, written as 32 lower-case hexadecimal digits.

@@ -143,6 +143,8 @@ def read(name, wanted, given):
         return next((part for part in parts.values() if isinstance(part, Refused)), parts)
     if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
         raise NotUnderstood(f"`{name}`: expected {wanted.__name__}")
+    if wanted is int and not -(2**63) <= value < 2**64:
+        raise NotUnderstood(f"`{name}`: expected a number of 64 bits")
     if wanted is str and has_half_a_pair(value):
         raise NotUnderstood(f"`{name}`: half a surrogate pair is no text")
     return value

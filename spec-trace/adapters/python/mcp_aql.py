@@ -11,7 +11,7 @@ import re
 import secrets
 from decimal import Decimal
 
-from driver import Json, NotUnderstood, Refused, Subject, Unsupported, Words, format_time, has_half_a_pair, main
+from driver import Json, NotUnderstood, Refused, Subject, Unsupported, Words, format_time, has_half_a_pair, main, read
 
 LEVELS = ["safe", "reversible", "destructive", "dangerous", "forbidden"]  # 5.1, by their numbers
 LIFE = {"destructive": (300, 900), "dangerous": (300, 900), "forbidden": (120, 300), "quota": (300, 600)}  # 5.1, in seconds: default, longest
@@ -21,9 +21,7 @@ KEPT_EXPIRED = 900_000  # ms: 5.5, expired tokens are purged within an hour
 
 def level(name, given):
     """A type of field: a danger level, as its word or its number."""
-    value = given.value
-    if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise NotUnderstood(f"`{name}`: expected a word or a number")
+    value = read(name, str if isinstance(given.value, str) else int, given)
     if value in LEVELS:
         return value
     if isinstance(value, int) and 0 <= value < len(LEVELS):

@@ -31,7 +31,7 @@ pub fn schema() -> Value {
             limit (a length, a range, a form) or has a word that is not among those listed is refused, once all of the request is understood. Whole numbers are written \
             in digits alone and fit 64 bits; any other number is of another type. Times are RFC 3339 and count in whole \
             milliseconds: finer digits are cut off, and what the years 0000 to 9999 of UTC do not hold counts as their nearest. \
-            For aaep a text is blank that is empty or holds nothing but white space, and an event is measured in bytes of its JSON with a \
+            For aaep an event is measured in bytes of its JSON with a \
             `sequence_number` of 16 digits."),
         "anyOf": any,
         "$defs": messages,

@@ -114,6 +114,8 @@ impl Names {
             _ if written.starts_with(|it: char| it == '-' || it.is_ascii_digit()) => {
                 Response::Number(self.meaning(written))
             }
+            // Half a surrogate pair is a character of a text.
+            _ if written.starts_with('"') => Response::Text(self.texts.number(written)),
             _ => Response::Other(self.texts.number(written)),
         }
     }

@@ -196,10 +196,10 @@ fn an_allowed_reply_has_a_length() {
     }
 }
 
-/// AAEP-EV-5: a text that has to say something is not blank: empty, or nothing but white space.
+/// AAEP-EV-5: a text that has to say something is not blank: nobody sees anything of it.
 #[test]
 fn what_says_nothing_is_blank() {
-    for blank in ["", " ", "\t\n", "\u{a0}\u{2003}\u{3000}"] {
+    for blank in ["", " ", "\t\n", "\u{a0}\u{2003}\u{3000}", "\u{200b}\u{1}"] {
         for field in [
             Field::Tool,
             Field::Description,
