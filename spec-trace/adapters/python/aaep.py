@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 
-from driver import STRICT, NotUnderstood, Refused, Subject, Words, format_time, main, members_of, parse_time
+from driver import INVISIBLE, STRICT, NotUnderstood, Refused, Subject, Words, format_time, main, members_of, parse_time
 
 CONTEXT = "https://aaep-protocol.org/context/v1"
 KINDS = ("freetext", "yes_no", "multiple_choice", "numeric")
@@ -541,7 +541,7 @@ def check_length(field, text):
 
 
 def check_text(field, text, longest=None):
-    if not text.strip():
+    if INVISIBLE.match(text):
         raise Refused(f"`{field}` is blank", "AAEP-EV-5")
     if longest is not None and len(text) > longest:
         raise Refused(f"`{field}` is longer than {longest} characters", "AAEP-EV-5")

@@ -62,6 +62,8 @@ class Words:
         self.words = words
 
 
+# What nobody sees anything of: white space, control characters and characters without width.
+INVISIBLE = re.compile("[\\s\\x00-\\x1f\\x7f-\\x9f\\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*\\Z")
 HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 

@@ -10,10 +10,8 @@ import json
 import re
 import secrets
 
-from driver import Json, Refused, Subject, Unsupported, Words, format_time, main, parse_time
+from driver import INVISIBLE, Json, Refused, Subject, Unsupported, Words, format_time, main, parse_time
 
-# What is no name: white space, control characters and characters without width.
-BLANK = re.compile("[\\s\\x00-\\x1f\\x7f-\\x9f\\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*\\Z")
 LINE_BREAK = re.compile("[\n\x0b\x0c\r\x85\u2028\u2029]")
 
 
@@ -193,7 +191,7 @@ class Ledger(Subject):
 
     @staticmethod
     def check_name(field, text, longest=256, clause="PA-1"):
-        if len(text) > longest or BLANK.match(text):
+        if len(text) > longest or INVISIBLE.match(text):
             raise Refused(f"`{field}`: expected 1 to {longest} characters, and not blank", clause)
 
     def find(self, action_id):
@@ -212,7 +210,7 @@ class Ledger(Subject):
 
     def is_entitled(self, action, by):
         """PA-2: who is named; where nobody is, anyone but the agent that has proposed it."""
-        if BLANK.match(by):
+        if INVISIBLE.match(by):
             return False
         return by != action["agent_id"] if action["deciders"] is None else by in action["deciders"]
 

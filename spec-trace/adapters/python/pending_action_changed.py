@@ -6,8 +6,8 @@ clause that it breaks; a variant names the clause that leaves the choice, and th
 
 import json
 
-from driver import Refused
-from pending_action import BLANK, Ledger
+from driver import INVISIBLE, Refused
+from pending_action import Ledger
 
 # Runs that nobody has allowed.
 
@@ -77,14 +77,14 @@ class AnyDecider(Ledger, fault="any-decider", clause="PA-2"):
     """Whoever has a name may decide, named or not."""
 
     def is_entitled(self, action, by):
-        return not BLANK.match(by)
+        return not INVISIBLE.match(by)
 
 
 class StrangerDecides(Ledger, fault="stranger-decides", clause="PA-2"):
     """Whoever is not the agent may decide, named or not."""
 
     def is_entitled(self, action, by):
-        return super().is_entitled(action, by) or (not BLANK.match(by) and by != action["agent_id"])
+        return super().is_entitled(action, by) or (not INVISIBLE.match(by) and by != action["agent_id"])
 
 
 class AgentDecides(Ledger, fault="agent-decides", clause="PA-2"):

@@ -158,12 +158,8 @@ impl<P: Spoken> Driver<P> {
         let is_refused = |it: &Put<Wire<P>>| Wire::<P>::kind(&it.what) == Kind::Refused;
         outputs.iter().any(is_refused).then_some(())?;
         let call = self.codec.call(now, &Op::Common(Common::Tick {}));
-        let shown = self.take(&call, outputs);
-        let outputs = outputs
-            .iter()
-            .filter(|it| self.greeting.shows(Wire::<P>::kind(&it.what)));
-        let due = outputs.zip(shown).filter(|(output, _)| !is_refused(output));
-        Some((call, due.map(|(_, shown)| shown).collect()))
+        let due = self.read(&call, outputs, |it| !is_refused(it));
+        Some((call, due))
     }
 
     /// Puts the name in the place of what stands for it. False, where there is none yet.
@@ -178,7 +174,18 @@ impl<P: Spoken> Driver<P> {
 
     /// What was put out for a call, each as it is read; nothing of what is not declared to be shown.
     pub fn take(&mut self, call: &P::Call, outputs: &[Put<Wire<P>>]) -> Vec<Read<P::Output>> {
-        let is_shown = |it: &Put<Wire<P>>| self.greeting.shows(Wire::<P>::kind(&it.what));
+        self.read(call, outputs, |_| true)
+    }
+
+    /// The same of those outputs that count. Of the others none can be lost.
+    fn read(
+        &mut self,
+        call: &P::Call,
+        outputs: &[Put<Wire<P>>],
+        counts: impl Fn(&Put<Wire<P>>) -> bool,
+    ) -> Vec<Read<P::Output>> {
+        let is_shown =
+            |it: &Put<Wire<P>>| counts(it) && self.greeting.shows(Wire::<P>::kind(&it.what));
         self.last = outputs.iter().map(is_shown).collect();
         let shown = outputs.iter().filter(|it| is_shown(it)).cloned();
         let (read, flaws) = self.codec.outputs(call, &shown.collect::<Vec<_>>());
