@@ -142,6 +142,12 @@ impl<P: Spoken> Run<P> {
         Self::of(crate::spoken::steps::<P>(&bytes))
     }
 
+    /// The same without near misses.
+    pub fn plain(seed: u64, steps: usize) -> Self {
+        let bytes: Vec<u8> = crate::spoken::random(seed).take(steps * P::BYTES).collect();
+        Self::of(crate::spoken::plain::<P>(&bytes))
+    }
+
     /// The run of these steps.
     pub fn of(steps: Vec<Step<Wire<P>>>) -> Self {
         Self {

@@ -13,7 +13,9 @@ const MOST: usize = 64 * 1024;
 
 /// A text that takes that many bytes in JSON, and a sixth of them by itself.
 fn taking(bytes: usize) -> String {
-    "\u{1}".repeat(bytes / 6) + &"x".repeat(bytes % 6)
+    // Control characters alone are blank.
+    let rest = (bytes - 1) % 6 + 1;
+    "\u{1}".repeat((bytes - rest) / 6) + &"x".repeat(rest)
 }
 
 /// Of a text for each field that can make an event too large: what asks for it.

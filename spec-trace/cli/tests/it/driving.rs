@@ -173,10 +173,10 @@ fn no_process_is_left_behind() {
         ];
         countersign(&diff, &command);
     }
-    let pids = std::fs::read_to_string(pids).expect("the processes");
+    let pids = fs::read_to_string(pids).expect("the processes");
     assert!(pids.lines().count() >= 3, "{pids}");
     for pid in pids.lines() {
-        let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
+        let command = fs::read_to_string(format!("/proc/{pid}/cmdline"));
         let is_there = command.is_ok_and(|it| it.starts_with("sleep"));
         assert!(!is_there, "{pid} is left behind");
     }

@@ -91,7 +91,7 @@ fn assert_not_accused<P: Spoken>(
 fn assert_reference_not_accused<P: Referred>(least: u64) {
     let mut records = 0;
     for seed in 0..RUNS {
-        let run = Run::<P>::seeded(seed, STEPS);
+        let run = Run::<P>::plain(seed, STEPS);
         let what = format!("seed {seed}");
         records += assert_not_accused::<P>(&what, P::reference(seed), &run.steps);
     }

@@ -105,7 +105,7 @@ fn is_refused(outputs: &[Output<Aaep>]) -> bool {
 fn the_reference_in_wide_runs_is_never_accused() {
     let (mut replies, mut events) = (0, 0);
     for seed in 0..RUNS {
-        let run = Run::<Spec>::seeded(seed, STEPS);
+        let run = Run::<Spec>::plain(seed, STEPS);
         let mut reference = Greeted::new(Spec::reference(seed)).expect("the reference greets");
         let judge = judge::<Spec>(reference.greeting());
         let played = play::<Spec, _>(&mut reference, &run.steps, &judge);

@@ -23,7 +23,7 @@ use crate::search::Differing;
 
 pub use driver::{Driver, judge, judging, readings};
 pub use play::{Broken, drawn, play, seeded, shrunk, steps};
-pub(crate) use play::{mixed, random};
+pub(crate) use play::{mixed, plain, random};
 pub use producer::{Producer, ablated, text_of, unseen};
 pub use suite::{derived, translated};
 

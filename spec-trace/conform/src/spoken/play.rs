@@ -52,9 +52,17 @@ const NEIGHBOURS: u8 = 6;
 
 /// The steps that these bytes are. Any are some. A neighbour of a step stands before it.
 pub fn steps<P: Spoken>(bytes: &[u8]) -> Vec<Step<Wire<P>>> {
-    let mut drawn = P::Drawn::begin(bytes);
     let first = bytes.get(..P::BYTES.min(bytes.len())).unwrap_or_default();
-    let mut near = (mixed(first) & 1 == 1).then(Near::default);
+    steps_near::<P>(bytes, (mixed(first) & 1 == 1).then(Near::default))
+}
+
+/// The same without neighbours.
+pub(crate) fn plain<P: Spoken>(bytes: &[u8]) -> Vec<Step<Wire<P>>> {
+    steps_near::<P>(bytes, None)
+}
+
+fn steps_near<P: Spoken>(bytes: &[u8], mut near: Option<Near>) -> Vec<Step<Wire<P>>> {
+    let mut drawn = P::Drawn::begin(bytes);
     let mut steps = Vec::new();
     for bytes in bytes.chunks(P::BYTES) {
         let Ok(step) = drawn.next(&mut Unstructured::new(bytes)) else {

@@ -85,23 +85,26 @@ fn all(found: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     found.iter().all(Option::is_some).then_some(true)
 }
 
-/// Whole numbers are the same to the digit, others as doubles.
+/// Whole numbers are the same to the digit, others as doubles; a whole one and another where the double has its digits.
 fn numbers(one: &str, other: &str) -> Option<bool> {
-    let is_whole = |text: &str| text.bytes().all(|it| it.is_ascii_digit() || it == b'-');
-    if is_whole(one) && is_whole(other) {
-        let zero = |text: &str| {
-            if text == "-0" {
-                "0".to_owned()
-            } else {
-                text.to_owned()
-            }
-        };
-        return Some(zero(one) == zero(other));
-    }
-    let [one, other] =
-        [one, other].map(|text| text.parse::<f64>().ok().filter(|it| it.is_finite()));
+    let whole = |text: &str| {
+        let is_whole = text.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+        let digits = if text == "-0" { "0" } else { text };
+        is_whole.then(|| digits.to_owned())
+    };
+    // The sum makes zero of the negative zero.
+    let double = |text: &str| Some(text.parse::<f64>().ok()? + 0.0).filter(|it| it.is_finite());
     #[expect(clippy::float_cmp, reason = "the very same double is meant")]
-    Some(one? == other?)
+    Some(match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => one == other,
+        (Some(digits), None) => {
+            digits == format!("{:.0}", double(other)?) && double(one)? == double(other)?
+        }
+        (None, Some(digits)) => {
+            digits == format!("{:.0}", double(one)?) && double(one)? == double(other)?
+        }
+        (None, None) => double(one)? == double(other)?,
+    })
 }
 
 fn kind(text: &str) -> Option<char> {
