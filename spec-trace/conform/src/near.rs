@@ -97,7 +97,7 @@ const fn next_to(it: char) -> char {
         'z' => 'a',
         'Z' => 'A',
         '9' => '0',
-        'a'..'z' | 'A'..'Z' | '0'..'9' => (it as u8 + 1) as char,
+        'a'..='y' | 'A'..='Y' | '0'..='8' => (it as u8 + 1) as char,
         _ => 'x',
     }
 }
@@ -509,7 +509,10 @@ fn holds_json(text: &str) -> bool {
     matches!(kind(text), Kind::Object(_) | Kind::Array(_))
 }
 
-fn with_text<'a>(members: &[(String, &'a RawValue)]) -> Vec<(String, &'a str)> {
+/// Members, each with its text.
+type Named<'a> = Vec<(String, &'a str)>;
+
+fn with_text<'a>(members: &[(String, &'a RawValue)]) -> Named<'a> {
     let members = members.iter();
     members
         .map(|(name, value)| (name.clone(), value.get()))
@@ -519,7 +522,7 @@ fn with_text<'a>(members: &[(String, &'a RawValue)]) -> Vec<(String, &'a str)> {
 fn of_object(members: &[(String, &RawValue)]) -> Sorts {
     let members = with_text(members);
     let written = |members: &[(String, &str)]| object(members, ",", ":");
-    let of_each = |change: &dyn Fn(&mut Vec<(String, &str)>, usize)| {
+    let of_each = |change: &dyn Fn(&mut Named<'_>, usize)| {
         let places = 0..members.len();
         let changed = places.map(|place| {
             let mut members = members.clone();

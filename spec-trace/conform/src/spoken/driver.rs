@@ -10,7 +10,7 @@ use countersign_model::{facade, readings};
 use countersign_protocol::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 
 use super::{Host as _, START, Spoken, Wire};
-use crate::checked::{Checked, Read};
+use crate::checked::{Checked, Read, Shown};
 use crate::driven::{
     Ask, Asked, MOST_READINGS, Step, Taken, placed, placeholder, refusable_at, replaced,
 };
@@ -153,7 +153,7 @@ impl<P: Spoken> Driver<P> {
         &mut self,
         raw: &Json,
         outputs: &[Put<Wire<P>>],
-    ) -> Option<(P::Call, Vec<Read<P::Output>>)> {
+    ) -> Option<Shown<P>> {
         let now = refusable_at::<Wire<P>>(raw)?;
         let is_refused = |it: &Put<Wire<P>>| Wire::<P>::kind(&it.what) == Kind::Refused;
         outputs.iter().any(is_refused).then_some(())?;
