@@ -87,23 +87,24 @@ fn all(found: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 
 /// Whole numbers are the same to the digit, others as doubles; a whole one and another where the double has its digits.
 fn numbers(one: &str, other: &str) -> Option<bool> {
-    let whole = |text: &str| {
-        let is_whole = text.bytes().all(|it| it.is_ascii_digit() || it == b'-');
-        let digits = if text == "-0" { "0" } else { text };
-        is_whole.then(|| digits.to_owned())
-    };
+    Some(worth(one)? == worth(other)?)
+}
+
+/// The digits of a whole number, or those of the double that any other is; nothing where no double holds it.
+fn worth(text: &str) -> Option<String> {
+    if text == "-0" {
+        return Some("0".to_owned());
+    }
+    if text.bytes().all(|it| it.is_ascii_digit() || it == b'-') {
+        return Some(text.to_owned());
+    }
     // The sum makes zero of the negative zero.
-    let double = |text: &str| Some(text.parse::<f64>().ok()? + 0.0).filter(|it| it.is_finite());
-    #[expect(clippy::float_cmp, reason = "the very same double is meant")]
-    Some(match (whole(one), whole(other)) {
-        (Some(one), Some(other)) => one == other,
-        (Some(digits), None) => {
-            digits == format!("{:.0}", double(other)?) && double(one)? == double(other)?
-        }
-        (None, Some(digits)) => {
-            digits == format!("{:.0}", double(one)?) && double(one)? == double(other)?
-        }
-        (None, None) => double(one)? == double(other)?,
+    let double = Some(text.parse::<f64>().ok()? + 0.0).filter(|it| it.is_finite())?;
+    let is_whole = double.fract() == 0.0;
+    Some(if is_whole {
+        format!("{double:.0}")
+    } else {
+        double.to_string()
     })
 }
 
